@@ -1,0 +1,101 @@
+# Two words for newcomers: `make demo` and `make test`. Everything lands in .venv and build.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+BUILD := build
+
+# What the installed package is made of. The list is kept in a file that changes only if the list
+# does, so that a deleted file reinstalls the package just as an edited one.
+SOURCES := $(shell find src cpp bindings -type f \
+	\( -name '*.py' -o -name '*.pyi' -o -name 'py.typed' -o -name '*.cpp' -o -name '*.hpp' \
+	-o -name 'CMakeLists.txt' -o -name '*.cmake' \) 2>/dev/null | LC_ALL=C sort) \
+	$(wildcard CMakeLists.txt README.md LICENSE) pyproject.toml
+SOURCE_LIST := $(VENV)/.sources
+
+CXX_HELP := spinney needs a C++20 compiler: install g++ >= 11 or clang >= 14 (Debian, Ubuntu: \
+	apt install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install) or set CXX.
+PYTHON_HELP := spinney needs Python 3.11 or newer with venv: install it (Debian, Ubuntu: \
+	apt install python3 python3-venv) or name it: make PYTHON=python3.11
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test venv install lint types cpp-test cpp-sanitize py-test clean FORCE
+
+help:
+	@echo "make demo          install, train on bundled data, print a table, write demo.png"
+	@echo "make test          everything below"
+	@echo "make lint          ruff and the layers of the imports"
+	@echo "make types         mypy --strict"
+	@echo "make cpp-test      the C++ core by itself"
+	@echo "make cpp-sanitize  the same under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make py-test       pytest"
+	@echo "make clean         remove build and .venv's stamps"
+
+demo: $(VENV)/.installed-plot
+	$(BIN)/python examples/demo.py
+
+# One after the other, cheap checks first, whatever -j says.
+test: $(VENV)/.installed-test
+	@for step in lint types cpp-test cpp-sanitize py-test; do \
+		echo "== make $$step"; $(MAKE) --no-print-directory $$step || exit 1; done
+
+venv: $(BIN)/python
+install: $(VENV)/.installed-test
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(VENV)/.installed-test
+	$(BIN)/mypy --strict
+
+cpp-test: $(VENV)/.installed-test
+	$(call run-cpp-tests,cpp-test,-DCMAKE_BUILD_TYPE=Release)
+
+cpp-sanitize: $(VENV)/.installed-test
+	$(call run-cpp-tests,cpp-sanitize,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DSPINNEY_SANITIZE=ON)
+
+py-test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest
+
+clean:
+	rm -rf $(BUILD) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo.png
+	rm -f $(VENV)/.installed-* $(VENV)/.build-tools $(SOURCE_LIST)
+
+# $(call run-cpp-tests,folder,options): configure, build and run the tests of the core.
+define run-cpp-tests
+	$(BIN)/cmake -S . -B $(BUILD)/$(1) -G Ninja -DCMAKE_MAKE_PROGRAM="$(abspath $(BIN)/ninja)" \
+		-DSPINNEY_BUILD_TESTS=ON -DSPINNEY_BUILD_PYTHON=OFF $(2)
+	$(BIN)/cmake --build $(BUILD)/$(1)
+	$(BIN)/ctest --test-dir $(BUILD)/$(1) --output-on-failure
+endef
+
+# Ends with one line of help unless the compiler that CMake would take knows C++20.
+define check-compiler
+	@works() { echo '#include <concepts>' | "$$@" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }; \
+	if [ -n "$$CXX" ]; then works $$CXX; else works c++ || works g++ || works clang++; fi \
+		|| { echo "$(CXX_HELP)" >&2; exit 1; }
+endef
+
+# Not isolated: the build folder is then used again, and a small edit compiles in seconds.
+$(VENV)/.installed-%: $(SOURCES) $(SOURCE_LIST) $(VENV)/.build-tools
+	$(check-compiler)
+	$(BIN)/python -m pip install --disable-pip-version-check --no-build-isolation '.[$*]'
+	@touch $@
+
+$(VENV)/.build-tools: pyproject.toml | $(BIN)/python
+	$(check-compiler)
+	$(BIN)/python -c "import tomllib; \
+	print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" > $@.txt
+	$(BIN)/python -m pip install --disable-pip-version-check -r $@.txt cmake ninja
+	@mv $@.txt $@
+
+$(SOURCE_LIST): FORCE | $(BIN)/python
+	@printf '%s\n' $(SOURCES) | cmp -s - $@ || printf '%s\n' $(SOURCES) > $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+		|| { echo "$(PYTHON_HELP)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)

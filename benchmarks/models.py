@@ -1,0 +1,85 @@
+"""The models that are compared, each built from settings that fit in JSON.
+
+`kind` chooses the model, `params` go to its constructor, `start` says what our tree starts from:
+"own" (its own random start), "shared" (that of the LIBLINEAR version) or "cart".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from datasets import Dataset
+from hyperplanes import Scaling, balanced_start, spinney_start
+from liblinear_tao import LiblinearTAO
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+Settings = dict[str, Any]
+
+
+def spinney(*, start: str = "own", **params: Any) -> Settings:
+    """Settings of our tree."""
+    return {"kind": "spinney", "start": start, "params": {"n_jobs": 1, **params}}
+
+
+def liblinear(**params: Any) -> Settings:
+    """Settings of the LIBLINEAR version; it always takes the shared start."""
+    return {"kind": "liblinear", "params": params}
+
+
+def cart(**params: Any) -> Settings:
+    """Settings of scikit-learn's greedy tree."""
+    return {"kind": "cart", "params": params}
+
+
+def forest(**params: Any) -> Settings:
+    """Settings of scikit-learn's random forest."""
+    return {"kind": "rf", "params": {"n_estimators": 100, "n_jobs": 1, **params}}
+
+
+def build(settings: Settings, data: Dataset, seed: int) -> Any:
+    """Unfitted estimator for `settings`; its start is made here, outside any timing."""
+    kind, params = settings["kind"], settings["params"]
+    if kind == "spinney":
+        return _build_spinney(settings, data, seed)
+    if kind == "liblinear":
+        planes = _shared_planes(data, params["max_depth"], seed)
+        return LiblinearTAO(**params, start=planes, random_state=seed)
+    classes = {"cart": DecisionTreeClassifier, "rf": RandomForestClassifier}
+    return classes[kind](**params, random_state=seed)
+
+
+def _build_spinney(settings: Settings, data: Dataset, seed: int) -> Any:
+    from spinney import TAOTreeClassifier
+
+    params = dict(settings["params"])
+    if settings["start"] == "shared":
+        planes = _shared_planes(data, params["max_depth"], seed)
+        scaling = Scaling.of(data.X_train)
+        params["init"] = spinney_start(planes, scaling, data.X_train, data.y_train)
+    elif settings["start"] == "cart":
+        params["init"] = fit_cart(data, params["max_depth"], seed)
+    return TAOTreeClassifier(**params, random_state=seed)
+
+
+def fit_cart(data: Dataset, max_depth: int | None, seed: int) -> DecisionTreeClassifier:
+    """Greedy tree of the given depth, fitted."""
+    tree = DecisionTreeClassifier(max_depth=max_depth, random_state=seed)
+    return tree.fit(data.X_train, data.y_train)
+
+
+def _shared_planes(data: Dataset, depth: int, seed: int) -> Any:
+    Z = Scaling.of(data.X_train).apply(data.X_train)
+    return balanced_start(Z, depth, seed)
+
+
+def name_of(settings: Settings) -> str:
+    """Short name of a model, for tables and file names."""
+    params = settings["params"]
+    depth = params.get("max_depth")
+    if settings["kind"] == "spinney":
+        split = "axis-" if params.get("split") == "axis" else ""
+        return f"spinney-{split}{params.get('leaf', 'constant')}-d{depth}"
+    if settings["kind"] == "rf":
+        return f"rf-{params['n_estimators']}"
+    return f"{settings['kind']}-{'full' if depth is None else f'd{depth}'}"

@@ -1,0 +1,42 @@
+#pragma once
+/// Arrays across the boundary: the one place where ownership changes hands.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+namespace spinney::python {
+
+namespace nb = nanobind;
+
+/// Read-only, contiguous input of one or two dimensions.
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+[[nodiscard]] std::span<const T> span_of(const Vector<T>& array) {
+    return {array.data(), array.shape(0)};
+}
+
+/// Hands a vector to Python as a numpy array that owns it.
+template <class T>
+[[nodiscard]] nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::initializer_list<std::size_t> shape) {
+    auto* owned = new std::vector<T>(std::move(values));  // freed by the capsule
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(owned->data(), shape, owner);
+}
+
+template <class T>
+[[nodiscard]] nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values) {
+    const std::size_t size = values.size();
+    return to_numpy(std::move(values), {size});
+}
+
+}  // namespace spinney::python

@@ -1,0 +1,329 @@
+#include "spinney/optimizer.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+#include "rows.hpp"
+
+namespace spinney::python {
+namespace {
+
+/// True once Python has a signal to raise. Called without the GIL.
+bool has_signal() {
+    const nb::gil_scoped_acquire acquire;
+    return PyErr_CheckSignals() != 0;
+}
+
+void raise_if_interrupted(bool is_done) {
+    if (!is_done) throw nb::python_error();  // PyErr_CheckSignals has set the exception
+}
+
+struct LossNames {
+    static ClassLoss of_class(const std::string& name) { return name == "log_loss" ? ClassLoss::log_loss : ClassLoss::zero_one; }
+    static TargetLoss of_target(const std::string& name) {
+        if (name == "absolute_error") return TargetLoss::absolute;
+        return name == "huber" ? TargetLoss::huber : TargetLoss::squared;
+    }
+};
+
+/// What Python says of the task; arrays are borrowed and kept alive by Optimizer.
+struct Task {
+    Vector<std::int32_t> classes;
+    Matrix<double> values;
+    Vector<double> weights;
+    std::size_t n_outputs;
+    std::string loss, leaf;
+    double huber_delta, leaf_alpha, leaf_ridge;
+    std::size_t leaf_epochs;
+};
+
+class Base {
+public:
+    virtual ~Base() = default;  // virtual: one Python class over both kinds of rows
+    virtual void draw_splits(bool is_balanced) = 0;
+    virtual void set_splits(SplitTable splits, LeafTable leaves) = 0;
+    virtual bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded) = 0;
+    virtual bool fit_leaves(std::uint64_t sweep, bool is_guarded) = 0;
+    [[nodiscard]] virtual Objective objective() const = 0;
+    [[nodiscard]] virtual std::size_t count_active() const = 0;
+    virtual void keep() = 0;
+    virtual void restore() = 0;
+    virtual void set_alpha(double alpha) = 0;
+    [[nodiscard]] virtual CarePoints care_points(std::size_t node) = 0;
+    [[nodiscard]] virtual const TreeState& state() const = 0;
+    [[nodiscard]] virtual const Topology& topology() const = 0;
+    [[nodiscard]] virtual std::size_t n_features() const = 0;
+};
+
+template <Design D>
+class Typed final : public Base {
+public:
+    Typed(const D& rows, Scaling scaling, const Targets& targets, const Topology& topology, const Task& task,
+          const OptimizerOptions& options)
+        : rows_(rows), scaling_(std::move(scaling)),
+          norms_(needs_norms(task, options) ? squared_norms(rows_, scaling_, options.n_threads) : std::vector<float>()),
+          optimizer_(rows_, scaling_, norms_, targets, topology, make_leaves(targets, topology, task, options), options) {}
+
+    void draw_splits(bool is_balanced) override { optimizer_.draw_splits(is_balanced); }
+    void set_splits(SplitTable splits, LeafTable leaves) override { optimizer_.set_splits(std::move(splits), std::move(leaves)); }
+    bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded) override {
+        return optimizer_.solve_level(depth, sweep, is_guarded, has_signal);
+    }
+    bool fit_leaves(std::uint64_t sweep, bool is_guarded) override { return optimizer_.fit_leaves(sweep, is_guarded, has_signal); }
+    Objective objective() const override { return optimizer_.objective(); }
+    std::size_t count_active() const override { return optimizer_.count_active(); }
+    void keep() override { kept_ = optimizer_.state(); }
+    void restore() override { optimizer_.restore(kept_); }
+    void set_alpha(double alpha) override { optimizer_.set_alpha(alpha); }
+    CarePoints care_points(std::size_t node) override { return optimizer_.care_points(node); }
+    const TreeState& state() const override { return optimizer_.state(); }
+    const Topology& topology() const override { return optimizer_.topology(); }
+    std::size_t n_features() const override { return rows_.n_features; }
+
+private:
+    bool needs_norms(const Task& task, const OptimizerOptions& options) const {
+        return task.leaf == "linear" || rows_.n_features > options.solver.newton_limit;
+    }
+
+    std::unique_ptr<Leaves> make_leaves(const Targets& targets, const Topology& topology, const Task& task,
+                                        const OptimizerOptions& options) const {
+        const bool is_classification = !targets.classes.empty();
+        if (task.leaf == "constant") {
+            if (is_classification) return constant_class_leaves(targets, topology.n_leaves(), LossNames::of_class(task.loss));
+            return constant_value_leaves(targets, topology.n_leaves(), LossNames::of_target(task.loss), task.huber_delta);
+        }
+        LinearLeafOptions leaf{options.solver, LossNames::of_class(task.loss), LossNames::of_target(task.loss), task.huber_delta};
+        leaf.solver.alpha = task.leaf_alpha;
+        leaf.solver.ridge = task.leaf_ridge;
+        leaf.solver.epochs = task.leaf_epochs;
+        leaf.solver.n_threads = 1;
+        return linear_leaves(rows_, scaling_, norms_, targets, topology.n_leaves(), leaf);
+    }
+
+    D rows_;
+    Scaling scaling_;
+    std::vector<float> norms_;
+    TreeOptimizer<D> optimizer_;
+    TreeState kept_;
+};
+
+/// Numbers of a dict of options; an unknown name is a programming error and is refused.
+LinearOptions solver_options(const nb::dict& given) {
+    LinearOptions options;
+    const std::map<std::string, std::size_t*> counts{
+        {"max_newton", &options.max_newton}, {"epochs", &options.epochs}, {"newton_limit", &options.newton_limit}};
+    const std::map<std::string, double*> reals{
+        {"alpha", &options.alpha}, {"ridge", &options.ridge}, {"step", &options.step}, {"tolerance", &options.tolerance}};
+    for (auto [key, value] : given) {
+        const auto name = nb::cast<std::string>(key);
+        if (counts.contains(name))
+            *counts.at(name) = nb::cast<std::size_t>(value);
+        else if (reals.contains(name))
+            *reals.at(name) = nb::cast<double>(value);
+        else
+            throw std::invalid_argument("unknown solver option " + name);
+    }
+    return options;
+}
+
+class Optimizer {
+public:
+    Optimizer(const Rows& rows, const Vector<double>& mean, const Vector<double>& inverse_scale,
+              const Vector<std::int32_t>& left, const Vector<std::int32_t>& right, Task task, const nb::dict& solver,
+              const std::string& split, std::size_t n_threads, std::uint64_t seed)
+        : rows_(rows), task_(std::move(task)) {
+        const auto m = span_of(mean);
+        const auto s = span_of(inverse_scale);
+        const Targets targets{span_of(task_.classes), {task_.values.data(), task_.values.size()}, span_of(task_.weights), task_.n_outputs};
+        OptimizerOptions options{split == "axis" ? SplitKind::axis : SplitKind::oblique, solver_options(solver), n_threads, seed};
+        const Topology topology(span_of(left), span_of(right));
+        std::visit([&](const auto& d) {
+            check(d.n_rows, d.n_features, targets, m.size(), s.size());
+            using D = std::decay_t<decltype(d)>;
+            typed_ = std::make_unique<Typed<D>>(d, Scaling({m.begin(), m.end()}, {s.begin(), s.end()}), targets, topology, task_, options);
+        }, rows_.design);
+    }
+
+    Base& operator*() { return *typed_; }
+    const Base& operator*() const { return *typed_; }
+
+private:
+    static void check(std::size_t n_rows, std::size_t n_features, const Targets& targets, std::size_t m, std::size_t s) {
+        const bool has_classes = targets.classes.size() == n_rows && targets.values.empty();
+        const bool has_values = targets.classes.empty() && targets.values.size() == n_rows * targets.n_outputs;
+        if (n_rows == 0 || targets.weights.size() != n_rows || m != n_features || s != n_features || !(has_classes || has_values))
+            throw std::invalid_argument("targets, weights and scaling must agree with the rows");
+        for (std::int32_t code : targets.classes)
+            if (code < 0 || static_cast<std::size_t>(code) >= targets.n_outputs) throw std::invalid_argument("class code out of range");
+    }
+
+    Rows rows_;
+    Task task_;
+    std::unique_ptr<Base> typed_;
+};
+
+/// Rows of `ranked` (by leaf rank) in the order of the leaf nodes, and back.
+template <class T>
+std::vector<T> reorder_leaves(const Topology& topology, std::span<const T> table, bool to_node_order) {
+    std::vector<std::size_t> rank;  // rank of the r-th leaf in node order
+    for (std::size_t node = 0; node < topology.n_nodes(); ++node)
+        if (topology.is_leaf(node)) rank.push_back(topology.first_leaf[node]);
+    const std::size_t size = table.size() / rank.size();
+    std::vector<T> out(table.size());
+    for (std::size_t r = 0; r < rank.size(); ++r) {
+        const std::size_t from = to_node_order ? rank[r] : r;
+        const std::size_t to = to_node_order ? r : rank[r];
+        std::copy_n(table.begin() + static_cast<std::ptrdiff_t>(from * size), size, out.begin() + static_cast<std::ptrdiff_t>(to * size));
+    }
+    return out;
+}
+
+struct Csr {
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::int32_t> indices;
+    std::vector<float> values;
+
+    void add_row(std::span<const float> full) {
+        for (std::size_t j = 0; j < full.size(); ++j)
+            if (full[j] != 0.0F) {
+                indices.push_back(static_cast<std::int32_t>(j));
+                values.push_back(full[j]);
+            }
+        indptr.push_back(static_cast<std::int64_t>(indices.size()));
+    }
+    auto to_python() && { return std::make_tuple(to_numpy(std::move(indptr)), to_numpy(std::move(indices)), to_numpy(std::move(values))); }
+};
+
+/// Bias a node, hyperplanes as CSR over nodes.
+auto splits(const Optimizer& self) {
+    const auto& topology = (*self).topology();
+    const auto& table = (*self).state().splits;
+    const std::size_t d = (*self).n_features();
+    Csr csr;
+    std::vector<double> bias(topology.n_nodes());
+    for (std::size_t node = 0; node < topology.n_nodes(); ++node) {
+        if (topology.is_leaf(node)) {
+            csr.add_row({});
+            continue;
+        }
+        const auto split = static_cast<std::size_t>(topology.split_of_node[node]);
+        csr.add_row({table.weights.data() + split * d, d});
+        bias[node] = table.bias[split];
+    }
+    return std::make_tuple(to_numpy(std::move(bias)), std::move(csr).to_python());
+}
+
+/// Leaf values (n_leaves x n_outputs) in node order and the CSR of linear leaves.
+auto leaves(const Optimizer& self, std::size_t n_outputs) {
+    const auto& topology = (*self).topology();
+    const auto& table = (*self).state().leaves;
+    auto values = reorder_leaves<double>(topology, table.values, true);
+    const auto weights = reorder_leaves<float>(topology, table.weights, true);
+    Csr csr;
+    const std::size_t n_rows = topology.n_leaves() * n_outputs;
+    const std::size_t d = weights.size() / n_rows;
+    for (std::size_t row = 0; row < n_rows; ++row) csr.add_row({weights.data() + row * d, d});
+    return std::make_tuple(to_numpy(std::move(values), {topology.n_leaves(), n_outputs}), std::move(csr).to_python());
+}
+
+/// Rows that reach each node.
+auto node_reach(const Optimizer& self) {
+    const auto& topology = (*self).topology();
+    std::vector<std::int64_t> reach(topology.n_nodes());
+    for (std::uint32_t leaf : (*self).state().leaf_of) ++reach[topology.leaf_node[leaf]];
+    for (std::size_t node = topology.n_nodes(); node-- > 0;)
+        if (!topology.is_leaf(node))
+            reach[node] = reach[static_cast<std::size_t>(topology.left[node])] + reach[static_cast<std::size_t>(topology.right[node])];
+    return to_numpy(std::move(reach));
+}
+
+void set_tree(Optimizer& self, const Vector<double>& bias, const Vector<std::int64_t>& indptr,
+              const Vector<std::int32_t>& indices, const Vector<float>& weights, const Matrix<double>& leaf_values,
+              const Matrix<float>& leaf_weights) {
+    const auto& topology = (*self).topology();
+    const std::size_t d = (*self).n_features();
+    check_tree({topology.left, topology.right, span_of(bias), span_of(indptr), span_of(indices), span_of(weights), d});
+    SplitTable table{std::vector<float>(topology.n_splits * d), std::vector<double>(topology.n_splits)};
+    for (std::size_t node = 0; node < topology.n_nodes(); ++node) {
+        if (topology.is_leaf(node)) continue;
+        const auto split = static_cast<std::size_t>(topology.split_of_node[node]);
+        table.bias[split] = bias.data()[node];
+        for (auto k = indptr.data()[node]; k < indptr.data()[node + 1]; ++k)
+            table.weights[split * d + static_cast<std::size_t>(indices.data()[k])] = weights.data()[k];
+    }
+    const auto& present = (*self).state().leaves;
+    const bool keeps_leaves = leaf_values.size() > 0;
+    if (keeps_leaves && (leaf_values.size() != present.values.size() || leaf_weights.size() != present.weights.size()))
+        throw std::invalid_argument("the given leaves do not fit this task");
+    LeafTable leaf_table;
+    if (keeps_leaves)
+        leaf_table = {reorder_leaves<double>(topology, {leaf_values.data(), leaf_values.size()}, false),
+                      reorder_leaves<float>(topology, {leaf_weights.data(), leaf_weights.size()}, false)};
+    const nb::gil_scoped_release release;
+    (*self).set_splits(std::move(table), std::move(leaf_table));
+}
+
+}  // namespace
+
+void bind_optimizer(nb::module_& m) {
+    nb::class_<Task>(m, "Task", "What a tree has to predict, by which loss and with which leaves.")
+        .def(nb::init<Vector<std::int32_t>, Matrix<double>, Vector<double>, std::size_t, std::string, std::string, double,
+                      double, double, std::size_t>(),
+             nb::arg("classes"), nb::arg("values"), nb::arg("weights"), nb::arg("n_outputs"), nb::arg("loss"),
+             nb::arg("leaf"), nb::arg("huber_delta"), nb::arg("leaf_alpha"), nb::arg("leaf_ridge"), nb::arg("leaf_epochs"));
+    nb::class_<Optimizer>(m, "TreeOptimizer", "One tree under alternating optimisation.")
+        .def(nb::init<const Rows&, const Vector<double>&, const Vector<double>&, const Vector<std::int32_t>&,
+                      const Vector<std::int32_t>&, Task, const nb::dict&, const std::string&, std::size_t, std::uint64_t>(),
+             nb::arg("rows"), nb::arg("mean"), nb::arg("inverse_scale"), nb::arg("left"), nb::arg("right"), nb::arg("task"),
+             nb::arg("solver"), nb::arg("split"), nb::arg("n_threads"), nb::arg("seed"))
+        .def("draw_splits", [](Optimizer& self, bool is_balanced) {
+            const nb::gil_scoped_release release;
+            (*self).draw_splits(is_balanced);
+        }, nb::arg("is_balanced"))
+        .def("set_tree", &set_tree, nb::arg("bias"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights"),
+             nb::arg("leaf_values"), nb::arg("leaf_weights"))
+        .def("solve_level", [](Optimizer& self, std::size_t depth, std::uint64_t sweep, bool is_guarded) {
+            bool is_done = false;
+            {
+                const nb::gil_scoped_release release;
+                is_done = (*self).solve_level(depth, sweep, is_guarded);
+            }
+            raise_if_interrupted(is_done);
+        }, nb::arg("depth"), nb::arg("sweep"), nb::arg("is_guarded"))
+        .def("fit_leaves", [](Optimizer& self, std::uint64_t sweep, bool is_guarded) {
+            bool is_done = false;
+            {
+                const nb::gil_scoped_release release;
+                is_done = (*self).fit_leaves(sweep, is_guarded);
+            }
+            raise_if_interrupted(is_done);
+        }, nb::arg("sweep"), nb::arg("is_guarded"))
+        .def("objective", [](const Optimizer& self) {
+            const Objective found = (*self).objective();
+            return std::make_tuple(found.loss, found.penalty);
+        })
+        .def("count_active", [](const Optimizer& self) { return (*self).count_active(); })
+        .def("keep", [](Optimizer& self) { (*self).keep(); })
+        .def("restore", [](Optimizer& self) { (*self).restore(); })
+        .def("set_alpha", [](Optimizer& self, double alpha) { (*self).set_alpha(alpha); }, nb::arg("alpha"))
+        .def("care_points", [](Optimizer& self, std::size_t node) {
+            auto care = (*self).care_points(node);
+            return std::make_tuple(to_numpy(std::move(care.rows)), to_numpy(std::move(care.labels)), to_numpy(std::move(care.weights)));
+        }, nb::arg("node"))
+        .def("leaf_of", [](const Optimizer& self) {
+            std::vector<std::int32_t> nodes;
+            for (std::uint32_t leaf : (*self).state().leaf_of) nodes.push_back(static_cast<std::int32_t>((*self).topology().leaf_node[leaf]));
+            return to_numpy(std::move(nodes));
+        })
+        .def("splits", &splits)
+        .def("leaves", &leaves, nb::arg("n_outputs"))
+        .def("reach", &node_reach)
+        .def_prop_ro("n_levels", [](const Optimizer& self) { return (*self).topology().levels.size(); });
+}
+
+}  // namespace spinney::python

@@ -1,0 +1,66 @@
+#include "rows.hpp"
+
+#include <nanobind/stl/tuple.h>
+
+#include <stdexcept>
+#include <tuple>
+
+#include "spinney/scaling.hpp"
+
+namespace spinney::python {
+namespace {
+
+Rows dense_rows(const Matrix<float>& values) {
+    return {DenseRows{values.data(), values.shape(0), values.shape(1)}, {nb::cast(values)}};
+}
+
+/// Columns must be in range and strictly ascending within a row: kernels rely on both.
+void check_rows(const SparseRows& rows, std::size_t n_entries) {
+    if (rows.indptr[0] != 0 || rows.indptr[rows.n_rows] != static_cast<std::int64_t>(n_entries))
+        throw std::invalid_argument("CSR indptr does not span the data");
+    for (std::size_t n = 0; n < rows.n_rows; ++n)
+        if (rows.indptr[n] > rows.indptr[n + 1]) throw std::invalid_argument("CSR indptr decreases");
+    for (std::size_t n = 0; n < rows.n_rows; ++n) {
+        std::int64_t previous = -1;
+        for (std::int32_t j : rows.columns(n)) {
+            if (j <= previous || static_cast<std::size_t>(j) >= rows.n_features)
+                throw std::invalid_argument("CSR columns are out of range, unsorted or repeated; call sum_duplicates()");
+            previous = j;
+        }
+    }
+}
+
+Rows sparse_rows(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices, const Vector<float>& data,
+                 std::size_t n_features) {
+    if (indptr.shape(0) == 0 || indices.shape(0) != data.shape(0))
+        throw std::invalid_argument("CSR arrays disagree in length");
+    const SparseRows rows{indptr.data(), indices.data(), data.data(), indptr.shape(0) - 1, n_features};
+    check_rows(rows, data.shape(0));
+    return {rows, {nb::cast(indptr), nb::cast(indices), nb::cast(data)}};
+}
+
+auto moments(const Rows& rows, const Vector<double>& weights, std::size_t n_threads) {
+    Moments found;
+    {
+        const nb::gil_scoped_release release;
+        found = std::visit([&](const auto& d) { return column_moments(d, span_of(weights), n_threads); }, rows.design);
+    }
+    return std::make_tuple(to_numpy(std::move(found.mean)), to_numpy(std::move(found.deviation)),
+                           to_numpy(std::move(found.low)), to_numpy(std::move(found.high)));
+}
+
+}  // namespace
+
+void bind_rows(nb::module_& m) {
+    nb::class_<Rows>(m, "Rows", "Dense or sparse float32 rows, borrowed from numpy arrays.")
+        .def_prop_ro("n_rows", [](const Rows& r) { return std::visit([](const auto& d) { return d.n_rows; }, r.design); })
+        .def_prop_ro("n_features",
+                     [](const Rows& r) { return std::visit([](const auto& d) { return d.n_features; }, r.design); })
+        .def_prop_ro("is_sparse", [](const Rows& r) { return std::holds_alternative<SparseRows>(r.design); });
+    m.def("dense_rows", &dense_rows, nb::arg("values"));
+    m.def("sparse_rows", &sparse_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("n_features"));
+    m.def("column_moments", &moments, nb::arg("rows"), nb::arg("weights"), nb::arg("n_threads"),
+          "Weighted mean and standard deviation, lowest and highest value of each column.");
+}
+
+}  // namespace spinney::python

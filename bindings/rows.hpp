@@ -1,0 +1,20 @@
+#pragma once
+#include <variant>
+
+#include "arrays.hpp"
+#include "spinney/design.hpp"
+
+namespace spinney::python {
+
+/// Rows of either kind; keeps the numpy arrays they borrow alive.
+struct Rows {
+    std::variant<DenseRows, SparseRows> design;
+    std::vector<nb::object> owners;
+};
+
+void bind_rows(nb::module_& m);
+void bind_tree(nb::module_& m);
+void bind_solvers(nb::module_& m);
+void bind_optimizer(nb::module_& m);
+
+}  // namespace spinney::python

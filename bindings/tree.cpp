@@ -1,0 +1,69 @@
+#include <stdexcept>
+
+#include "rows.hpp"
+#include "spinney/route.hpp"
+
+namespace spinney::python {
+namespace {
+
+nb::ndarray<nb::numpy, std::int32_t> apply(const Rows& rows, const Vector<std::int32_t>& left,
+                                           const Vector<std::int32_t>& right, const Vector<double>& bias,
+                                           const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
+                                           const Vector<float>& weights, std::size_t n_threads) {
+    std::vector<std::int32_t> leaves;
+    {
+        const nb::gil_scoped_release release;
+        std::visit([&](const auto& d) {
+            const TreeView tree{span_of(left), span_of(right), span_of(bias), span_of(indptr), span_of(indices),
+                                span_of(weights), d.n_features};
+            check_tree(tree);
+            leaves.resize(d.n_rows);
+            apply_tree(d, tree, n_threads, leaves);
+        }, rows.design);
+    }
+    return to_numpy(std::move(leaves));
+}
+
+void check_leaves(std::span<const std::int32_t> leaves, const LinearLeafView& view, std::size_t n_features) {
+    const std::size_t n_leaves = view.intercepts.size() / view.n_outputs;
+    for (std::int32_t leaf : leaves)
+        if (leaf < 0 || static_cast<std::size_t>(leaf) >= n_leaves) throw std::invalid_argument("leaf number out of range");
+    if (view.indptr.size() != view.intercepts.size() + 1 || view.indices.size() != view.weights.size() ||
+        view.indptr.front() != 0 || view.indptr.back() != static_cast<std::int64_t>(view.indices.size()))
+        throw std::invalid_argument("leaf arrays disagree in length");
+    for (std::size_t i = 0; i + 1 < view.indptr.size(); ++i)
+        if (view.indptr[i] > view.indptr[i + 1]) throw std::invalid_argument("leaf indptr decreases");
+    for (std::int32_t j : view.indices)
+        if (j < 0 || static_cast<std::size_t>(j) >= n_features) throw std::invalid_argument("leaf feature out of range");
+}
+
+nb::ndarray<nb::numpy, double> outputs(const Rows& rows, const Vector<std::int32_t>& leaves,
+                                       const Matrix<double>& intercepts, const Vector<std::int64_t>& indptr,
+                                       const Vector<std::int32_t>& indices, const Vector<float>& weights,
+                                       std::size_t n_threads) {
+    std::vector<double> out;
+    const std::size_t n_outputs = intercepts.shape(1);
+    {
+        const nb::gil_scoped_release release;
+        const LinearLeafView view{{intercepts.data(), intercepts.size()}, span_of(indptr), span_of(indices),
+                                  span_of(weights), n_outputs};
+        std::visit([&](const auto& d) {
+            if (leaves.shape(0) != d.n_rows) throw std::invalid_argument("one leaf a row is needed");
+            check_leaves(span_of(leaves), view, d.n_features);
+            out.resize(d.n_rows * n_outputs);
+            linear_outputs(d, span_of(leaves), view, n_threads, out);
+        }, rows.design);
+    }
+    return to_numpy(std::move(out), {leaves.shape(0), n_outputs});
+}
+
+}  // namespace
+
+void bind_tree(nb::module_& m) {
+    m.def("apply", &apply, nb::arg("rows"), nb::arg("left"), nb::arg("right"), nb::arg("bias"), nb::arg("indptr"),
+          nb::arg("indices"), nb::arg("weights"), nb::arg("n_threads"), "Node number of the leaf each row ends in.");
+    m.def("linear_outputs", &outputs, nb::arg("rows"), nb::arg("leaves"), nb::arg("intercepts"), nb::arg("indptr"),
+          nb::arg("indices"), nb::arg("weights"), nb::arg("n_threads"), "Scores of linear leaves.");
+}
+
+}  // namespace spinney::python

@@ -1,0 +1,119 @@
+#pragma once
+/// Tree Alternating Optimization of one tree: the state of the tree under optimisation and the steps
+/// over one level of splits and over the leaves. Which step comes when is decided by the caller.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "spinney/leaf.hpp"
+#include "spinney/parallel.hpp"
+#include "spinney/solve_axis.hpp"
+#include "spinney/tree.hpp"
+
+namespace spinney {
+
+enum class SplitKind : std::uint8_t { oblique, axis };
+
+struct OptimizerOptions {
+    SplitKind split = SplitKind::oblique;
+    LinearOptions solver;  ///< its alpha is the sparsity weight of the splits
+    std::size_t n_threads = 1;
+    std::uint64_t seed = 0;
+};
+
+/// Splits of a tree as full hyperplanes over raw features, one row a split.
+struct SplitTable {
+    std::vector<float> weights;
+    std::vector<double> bias;
+};
+
+/// Everything a step can change; copied to keep the best tree seen.
+struct TreeState {
+    SplitTable splits;
+    LeafTable leaves;
+    std::vector<std::uint32_t> leaf_of;  ///< rank of the leaf each row is in
+    std::vector<double> loss_of;         ///< loss of each row there
+};
+
+/// Care points of one node, owned.
+struct CarePoints {
+    std::vector<std::uint32_t> rows;
+    std::vector<std::int8_t> labels;
+    std::vector<double> weights;
+};
+
+struct Objective {
+    double loss = 0.0, penalty = 0.0;
+};
+
+template <Design D>
+class TreeOptimizer {
+public:
+    TreeOptimizer(const D& rows, const Scaling& scaling, std::span<const float> squared_norms, const Targets& targets,
+                  const Topology& topology, std::unique_ptr<Leaves> leaves, const OptimizerOptions& options);
+
+    /// Random directions in standardised space. Balanced: the bias puts the median row of the reduced set
+    /// on the hyperplane; else the bias is random too.
+    void draw_splits(bool is_balanced);
+    /// Starts from given splits (full hyperplanes) and, if it is not empty, a given leaf table.
+    void set_splits(SplitTable splits, LeafTable leaves);
+
+    /// Solves the reduced problem of every split of one depth. Guarded: a split is replaced only if
+    /// that lowers its share of the objective. Returns false if interrupted.
+    bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, const Interrupt& interrupt);
+    /// Refits every leaf on its reduced set, guarded or not.
+    bool fit_leaves(std::uint64_t sweep, bool is_guarded, const Interrupt& interrupt);
+
+    [[nodiscard]] Objective objective() const;
+    [[nodiscard]] std::size_t count_active() const;
+    [[nodiscard]] const TreeState& state() const { return state_; }
+    void restore(const TreeState& state);
+    [[nodiscard]] const Topology& topology() const { return topology_; }
+    [[nodiscard]] CarePoints care_points(std::size_t node);
+    void set_alpha(double alpha) { options_.solver.alpha = alpha; }
+
+private:
+    struct Span {
+        std::size_t begin, end;
+    };
+    [[nodiscard]] Span reach(std::size_t node) const {
+        return {leaf_start_[topology_.first_leaf[node]], leaf_start_[topology_.end_leaf[node]]};
+    }
+    [[nodiscard]] float* hyperplane(std::size_t node) {
+        return state_.splits.weights.data() + static_cast<std::size_t>(topology_.split_of_node[node]) * rows_.n_features;
+    }
+    [[nodiscard]] double& bias(std::size_t node) {
+        return state_.splits.bias[static_cast<std::size_t>(topology_.split_of_node[node])];
+    }
+    [[nodiscard]] double penalty(std::span<const float> w) const;
+    [[nodiscard]] std::size_t descend(std::size_t row, std::size_t node) const;
+    template <class Visit>
+    bool visit_reach(std::span<const std::int32_t> nodes, const Interrupt& interrupt, const Visit& visit);
+    void look_at_siblings(std::size_t node, std::size_t row);
+    void collect(std::size_t node, CarePoints& care) const;
+    bool solve_node(std::size_t node, std::uint64_t sweep, bool is_guarded);
+    void propose(std::size_t node, std::uint64_t sweep, const CarePoints& care, std::span<float> w, double& bias) const;
+    [[nodiscard]] double node_cost(const CarePoints& care, std::span<const float> w, double bias) const;
+    void route_all();
+    void draw_bias(std::size_t node, bool is_balanced);
+    void sort_rows();
+    void refresh_losses();
+
+    const D& rows_;
+    const Scaling& scaling_;
+    std::span<const float> norms_;
+    Targets targets_;
+    Topology topology_;
+    std::unique_ptr<Leaves> leaves_;
+    OptimizerOptions options_;
+    TreeState state_;
+    std::vector<std::uint32_t> order_;  ///< rows sorted by leaf rank: the reduced set of a node is a range
+    std::vector<std::size_t> leaf_start_;
+    std::vector<std::uint32_t> other_leaf_;  ///< leaf a row would reach through the other child
+    std::vector<double> other_loss_;
+};
+
+}  // namespace spinney

@@ -1,0 +1,19 @@
+#pragma once
+/// Threads: the only header that knows them. Tasks must write to places of their own, so that the
+/// result does not depend on which thread runs which task.
+
+#include <cstddef>
+#include <functional>
+
+namespace spinney {
+
+/// Asked between pieces of work; true means: stop as soon as possible.
+/// Called only on the thread that entered the library.
+using Interrupt = std::function<bool()>;
+
+/// Runs task(0), ..., task(n_tasks - 1) on up to n_threads threads, in the order of their numbers.
+/// An exception of a task is thrown again here. Returns false if `interrupt` stopped it.
+bool parallel_for(std::size_t n_tasks, std::size_t n_threads, const std::function<void(std::size_t)>& task,
+                  const Interrupt& interrupt = {});
+
+}  // namespace spinney

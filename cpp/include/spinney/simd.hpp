@@ -1,0 +1,76 @@
+#pragma once
+/// Arithmetic on rows: the only file pair (with simd.cpp) that cares about vector instructions.
+///
+/// Every sum runs over a fixed number of lanes in a fixed order, and products are never fused with
+/// additions (the core is compiled with -ffp-contract=off). A loop over lanes is therefore the same
+/// sequence of IEEE operations for SSE2, AVX2 or NEON, and results do not depend on the machine.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace spinney {
+
+/// Lanes of a float sum. Entry j of a vector is always added to lane j % float_lanes, which makes
+/// the sum over the non-zeros alone equal, bit for bit, to the sum over all entries.
+inline constexpr std::size_t float_lanes = 32;
+
+/// x . w over all entries.
+[[nodiscard]] double dot(std::span<const float> x, const float* w);
+
+/// x . w where x holds the entries at `indices` (ascending) of a vector; `w` is the whole vector.
+[[nodiscard]] double dot(std::span<const std::int32_t> indices, const float* values, const float* w);
+
+/// Splits of a tree for fast walking: split i has the hyperplane w + i * n_features; its children are
+/// child[2 i] (left, score < 0) and child[2 i + 1]. A child >= 0 is a split, a child c < 0 the leaf ~c.
+struct SplitArrays {
+    const float* w;
+    const double* bias;
+    const std::int32_t* child;
+};
+
+/// Leaf that a row reaches from `start`, which is coded like a child.
+[[nodiscard]] std::size_t walk(std::span<const float> x, const SplitArrays& splits, std::int32_t start);
+
+/// One vector per unknown of the streaming solver, all of length `size`, in raw feature space.
+struct StreamVectors {
+    float* w;                ///< hyperplane
+    float* gradient;         ///< mean gradient of the table, times inverse scale
+    const float* mean;       ///< column centres
+    const float* metric;     ///< squared inverse scales: gradient step in raw space
+    const float* threshold;  ///< l1 threshold of one row's step
+    std::size_t size;
+    float keep = 1.0F;       ///< factor of an l2 penalty in one row's step
+};
+
+/// SAGA step over `count` (1 or 4) rows with slopes changed by `change`; returns w . mean after it.
+[[nodiscard]] double stream_step(const StreamVectors& v, const float* const rows[4],
+                                 const float change[4], std::size_t count, float step,
+                                 float inverse_rows);
+
+/// gradient += metric * sum_k slope_k (row_k - mean) over `count` (1 or 4) rows.
+void add_gradient(const StreamVectors& v, const float* const rows[4], const float slope[4],
+                  std::size_t count);
+
+/// z = (x - mean) * inverse_scale, in double.
+void standardise(std::span<const float> x, const double* mean, const double* inverse_scale,
+                 double* z);
+
+/// Probability and loss of logistic regression: p = 1/(1+exp(-t)), loss = log(1+exp(-t)).
+void logistic(std::span<const double> t, double* p, double* loss);
+
+/// Rows a block kernel handles at once; 64 standardised Letter rows fit the first-level cache.
+inline constexpr std::size_t block_rows = 64;
+
+/// upper(H) += Z' diag(h) Z for one block; Z is block_rows x stride, stride a multiple of 4.
+void add_hessian(const double* z, const double* h, std::size_t stride, double* hessian);
+
+/// out[r] = z_r . w + bias for the rows of a block.
+void block_scores(const double* z, std::size_t n_rows, std::size_t stride, const double* w,
+                  double bias, double* out);
+
+/// out += Z' slopes over the rows of a block.
+void add_block_gradient(const double* z, std::size_t n_rows, std::size_t stride,
+                        const double* slopes, double* out);
+
+}  // namespace spinney

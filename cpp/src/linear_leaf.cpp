@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <cmath>
+
+#include "spinney/leaf.hpp"
+
+namespace spinney {
+namespace {
+
+/// Score of a class a leaf has never seen: its probability is zero for all practical purposes.
+constexpr double absent_score = -100.0;
+
+template <Design D>
+class LinearLeaves final : public Leaves {
+public:
+    LinearLeaves(const D& rows, const Scaling& scaling, std::span<const float> squared_norms, const Targets& targets,
+                 std::size_t n_leaves, const LinearLeafOptions& options)
+        : rows_(rows), scaling_(scaling), norms_(squared_norms), targets_(targets), options_(options),
+          is_fitted_(n_leaves, 0) {
+        n_leaves_ = n_leaves;
+        n_outputs_ = targets.n_outputs;
+        table_.values.resize(n_leaves * n_outputs_);
+        table_.weights.resize(n_leaves * n_outputs_ * rows.n_features);
+    }
+
+    double loss(std::size_t row, std::size_t leaf) const override {
+        if (targets_.classes.empty()) {
+            double sum = 0.0;
+            for (std::size_t k = 0; k < n_outputs_; ++k)
+                sum += target_loss(options_.target_loss, options_.delta,
+                                   targets_.values[row * n_outputs_ + k] - score(row, leaf, k));
+            return sum;
+        }
+        const auto label = static_cast<std::size_t>(targets_.classes[row]);
+        const double own = score(row, leaf, label);
+        double total = 0.0;  // sum of exp(other - own)
+        bool is_wrong = false;
+        for (std::size_t k = 0; k < n_outputs_; ++k) {
+            if (k == label) continue;
+            const double other = score(row, leaf, k);
+            is_wrong = is_wrong || other > own || (other == own && k < label);
+            total += std::exp(std::min(other - own, 50.0));
+        }
+        if (options_.class_loss == ClassLoss::zero_one) return is_wrong ? 1.0 : 0.0;
+        return std::min(std::log1p(total), -std::log(probability_floor));
+    }
+
+    void fit(std::size_t leaf, std::span<const std::uint32_t> rows, Random random) override {
+        if (rows.empty()) return;
+        std::vector<double> weights(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) weights[i] = targets_.weights[rows[i]];
+        if (targets_.classes.empty())
+            fit_values(leaf, {rows, weights}, random);
+        else
+            fit_classes(leaf, {rows, weights}, random);
+        is_fitted_[leaf] = 1;
+    }
+
+    double penalty(std::size_t leaf) const override {
+        double sum = 0.0;
+        for (std::size_t k = 0; k < n_outputs_; ++k) {
+            const auto w = hyperplane(leaf, k);
+            sum += options_.solver.alpha * scaling_.l1_norm(w);
+            if (options_.solver.ridge > 0.0) sum += 0.5 * options_.solver.ridge * squared_length(w);
+        }
+        return sum;
+    }
+
+private:
+    void refresh_leaf(std::size_t leaf) override { is_fitted_[leaf] = 1; }
+
+    [[nodiscard]] std::span<const float> hyperplane(std::size_t leaf, std::size_t k) const {
+        return {table_.weights.data() + (leaf * n_outputs_ + k) * rows_.n_features, rows_.n_features};
+    }
+    [[nodiscard]] double score(std::size_t row, std::size_t leaf, std::size_t k) const {
+        return rows_.dot(row, hyperplane(leaf, k).data()) + table_.values[leaf * n_outputs_ + k];
+    }
+    [[nodiscard]] double squared_length(std::span<const float> w) const {
+        double sum = 0.0;
+        for (std::size_t j = 0; j < w.size(); ++j)
+            if (w[j] != 0.0F) {
+                const double z = static_cast<double>(w[j]) / scaling_.inverse_scale[j];
+                sum += z * z;
+            }
+        return sum;
+    }
+
+    /// Softmax over the classes the leaf has seen; the others keep a score that never wins.
+    void fit_classes(std::size_t leaf, const WeightedRows& entries, Random random) {
+        std::vector<double> counts(n_outputs_);
+        for (std::size_t i = 0; i < entries.rows.size(); ++i)
+            counts[static_cast<std::size_t>(targets_.classes[entries.rows[i]])] += entries.weights[i];
+        std::vector<std::size_t> present;
+        for (std::size_t k = 0; k < n_outputs_; ++k)
+            if (counts[k] > 0.0) present.push_back(k);
+
+        const std::size_t d = rows_.n_features;
+        std::vector<float> w(present.size() * d);
+        std::vector<double> bias(present.size());
+        for (std::size_t i = 0; i < present.size(); ++i) {
+            const double old = table_.values[leaf * n_outputs_ + present[i]];
+            const bool is_known = is_fitted_[leaf] != 0 && old > 0.5 * absent_score;
+            bias[i] = is_known ? old : std::log(counts[present[i]] / counts[present[0]]);
+            if (is_known) std::ranges::copy(hyperplane(leaf, present[i]), w.begin() + static_cast<std::ptrdiff_t>(i * d));
+        }
+        if (present.size() == 2) use_first_as_reference(w, bias);
+        if (present.size() > 1) solve_stream(rows_, scaling_, norms_, entries, link_of(entries, present), options_.solver, random, std::span(w), std::span(bias));
+        store(leaf, present, w, bias);
+    }
+
+    [[nodiscard]] SoftmaxLink link_of(const WeightedRows& entries, std::span<const std::size_t> present) const {
+        std::vector<std::int32_t> place(n_outputs_), labels(entries.rows.size());
+        for (std::size_t i = 0; i < present.size(); ++i) place[present[i]] = static_cast<std::int32_t>(i);
+        for (std::size_t i = 0; i < labels.size(); ++i)
+            labels[i] = place[static_cast<std::size_t>(targets_.classes[entries.rows[i]])];
+        return {std::move(labels), present.size()};
+    }
+
+    void use_first_as_reference(std::vector<float>& w, std::vector<double>& bias) const {
+        for (std::size_t j = 0; j < rows_.n_features; ++j) {
+            w[rows_.n_features + j] -= w[j];
+            w[j] = 0.0F;
+        }
+        bias[1] -= bias[0];
+        bias[0] = 0.0;
+    }
+
+    void store(std::size_t leaf, std::span<const std::size_t> present, std::span<const float> w,
+               std::span<const double> bias) {
+        LeafTable row{std::vector<double>(n_outputs_, absent_score), std::vector<float>(n_outputs_ * rows_.n_features)};
+        for (std::size_t i = 0; i < present.size(); ++i) {
+            row.values[present[i]] = bias[i];
+            std::copy_n(w.begin() + static_cast<std::ptrdiff_t>(i * rows_.n_features), rows_.n_features,
+                        row.weights.begin() + static_cast<std::ptrdiff_t>(present[i] * rows_.n_features));
+        }
+        set_row(leaf, row);
+    }
+
+    /// One penalised linear regression an output, started at the best constant.
+    void fit_values(std::size_t leaf, const WeightedRows& entries, Random random) {
+        std::vector<double> values(entries.rows.size());
+        for (std::size_t k = 0; k < n_outputs_; ++k) {
+            for (std::size_t i = 0; i < values.size(); ++i) values[i] = targets_.values[entries.rows[i] * n_outputs_ + k];
+            double& bias = table_.values[leaf * n_outputs_ + k];
+            if (is_fitted_[leaf] == 0) bias = best_constant(values, entries.weights, options_.target_loss, options_.delta);
+            const std::span<float> w(table_.weights.data() + (leaf * n_outputs_ + k) * rows_.n_features, rows_.n_features);
+            const TargetLink link(values, options_.target_loss, smoothing(values, entries.weights));
+            solve_linear(rows_, scaling_, norms_, entries, link, options_.solver, random, w, bias);
+        }
+    }
+
+    /// Huber's delta, or the width within which the absolute loss is smoothed: a hundredth of the spread.
+    [[nodiscard]] double smoothing(std::span<const double> values, std::span<const double> weights) const {
+        if (options_.target_loss != TargetLoss::absolute) return options_.delta;
+        const double centre = best_constant(values, weights, TargetLoss::absolute, 0.0);
+        double sum = 0.0;
+        double total = 0.0;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            sum += weights[i] * std::fabs(values[i] - centre);
+            total += weights[i];
+        }
+        return std::max(0.01 * sum / total, 1e-12);
+    }
+
+    const D& rows_;
+    const Scaling& scaling_;
+    std::span<const float> norms_;
+    Targets targets_;
+    LinearLeafOptions options_;
+    std::vector<std::uint8_t> is_fitted_;
+};
+
+}  // namespace
+
+template <Design D>
+std::unique_ptr<Leaves> linear_leaves(const D& rows, const Scaling& scaling, std::span<const float> squared_norms,
+                                      const Targets& targets, std::size_t n_leaves, const LinearLeafOptions& options) {
+    return std::make_unique<LinearLeaves<D>>(rows, scaling, squared_norms, targets, n_leaves, options);
+}
+
+template std::unique_ptr<Leaves> linear_leaves<DenseRows>(const DenseRows&, const Scaling&, std::span<const float>,
+                                                          const Targets&, std::size_t, const LinearLeafOptions&);
+template std::unique_ptr<Leaves> linear_leaves<SparseRows>(const SparseRows&, const Scaling&, std::span<const float>,
+                                                           const Targets&, std::size_t, const LinearLeafOptions&);
+
+}  // namespace spinney

@@ -1,0 +1,66 @@
+#include "spinney/link.hpp"
+
+#include <algorithm>
+
+#include "spinney/simd.hpp"
+
+namespace spinney {
+
+void LogisticLink::evaluate(std::size_t first, const LinkBlock& block) const {
+    const std::size_t count = block.scores.size();
+    double margin[block_rows];
+    for (std::size_t r = 0; r < count; ++r) margin[r] = labels_[first + r] * block.scores[r];
+    logistic({margin, count}, block.slope, block.loss);
+    for (std::size_t r = 0; r < count; ++r) {
+        const double p = block.slope[r];
+        block.slope[r] = -labels_[first + r] * (1.0 - p);
+        block.curvature[r] = p * (1.0 - p);
+    }
+}
+
+void LogisticLink::slopes(std::size_t entry, const double* scores, float* out) const {
+    const double margin = labels_[entry] * scores[0];
+    double p = 0.0;
+    double loss = 0.0;
+    logistic({&margin, 1}, &p, &loss);
+    out[0] = static_cast<float>(-labels_[entry] * (1.0 - p));
+}
+
+double TargetLink::max_curvature() const {
+    if (kind_ == TargetLoss::squared) return 2.0;
+    return kind_ == TargetLoss::huber ? 1.0 : 1.0 / delta_;
+}
+
+double TargetLink::slope(double residual) const {
+    if (kind_ == TargetLoss::squared) return -2.0 * residual;
+    const double clipped = std::clamp(residual, -delta_, delta_);
+    return kind_ == TargetLoss::huber ? -clipped : -clipped / delta_;
+}
+
+void TargetLink::evaluate(std::size_t first, const LinkBlock& block) const {
+    for (std::size_t r = 0; r < block.scores.size(); ++r) {
+        const double residual = targets_[first + r] - block.scores[r];
+        const double size = std::max(std::fabs(residual), delta_);
+        block.loss[r] = target_loss(kind_, delta_, residual);
+        block.slope[r] = slope(residual);
+        if (kind_ == TargetLoss::squared)
+            block.curvature[r] = 2.0;
+        else
+            block.curvature[r] = kind_ == TargetLoss::huber ? delta_ / size : 1.0 / size;
+    }
+}
+
+void TargetLink::slopes(std::size_t entry, const double* scores, float* out) const {
+    out[0] = static_cast<float>(slope(targets_[entry] - scores[0]));
+}
+
+void SoftmaxLink::slopes(std::size_t entry, const double* scores, float* out) const {
+    const double top = *std::max_element(scores, scores + n_classes_);
+    double total = 0.0;
+    for (std::size_t k = 0; k < n_classes_; ++k) total += std::exp(scores[k] - top);
+    for (std::size_t k = 0; k < n_classes_; ++k) out[k] = static_cast<float>(std::exp(scores[k] - top) / total);
+    out[labels_[entry]] -= 1.0F;
+    if (n_classes_ == 2) out[0] = 0.0F;
+}
+
+}  // namespace spinney

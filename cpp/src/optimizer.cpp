@@ -1,0 +1,355 @@
+#include "spinney/optimizer.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace spinney {
+namespace {
+
+constexpr std::size_t rows_per_task = 1024;
+
+/// Only the direction of a random hyperplane matters; a short one adds nothing to the penalty.
+constexpr double start_length = 1e-3;
+
+/// Streams of random numbers that must not meet.
+enum : std::uint64_t { start_stream = 1ULL << 62U, leaf_stream = 1ULL << 61U };
+
+/// A threshold with half of the weight below it, halfway to the next larger value.
+double balanced_threshold(std::vector<std::pair<double, double>>& scored) {
+    std::ranges::sort(scored);
+    double total = 0.0;
+    for (const auto& [score, weight] : scored) total += weight;
+    double below = 0.0;
+    for (std::size_t i = 0; i < scored.size(); ++i) {
+        below += scored[i].second;
+        if (below < 0.5 * total) continue;
+        const double here = scored[i].first;
+        for (std::size_t next = i + 1; next < scored.size(); ++next)
+            if (scored[next].first > here) return 0.5 * (here + scored[next].first);
+        return here;
+    }
+    return 0.0;
+}
+
+}  // namespace
+
+template <Design D>
+TreeOptimizer<D>::TreeOptimizer(const D& rows, const Scaling& scaling, std::span<const float> squared_norms,
+                                const Targets& targets, const Topology& topology, std::unique_ptr<Leaves> leaves,
+                                const OptimizerOptions& options)
+    : rows_(rows), scaling_(scaling), norms_(squared_norms), targets_(targets), topology_(topology),
+      leaves_(std::move(leaves)), options_(options), order_(rows.n_rows), leaf_start_(topology.n_leaves() + 1),
+      other_leaf_(rows.n_rows), other_loss_(rows.n_rows) {
+    state_.splits.weights.resize(topology_.n_splits * rows.n_features);
+    state_.splits.bias.resize(topology_.n_splits);
+    state_.leaf_of.resize(rows.n_rows);
+    state_.loss_of.resize(rows.n_rows);
+    sort_rows();
+}
+
+template <Design D>
+void TreeOptimizer<D>::draw_splits(bool is_balanced) {
+    for (const auto& level : topology_.levels) {
+        parallel_for(level.size(), options_.n_threads, [&](std::size_t i) {
+            const auto node = static_cast<std::size_t>(level[i]);
+            Random random(options_.seed, start_stream, node);
+            float* w = hyperplane(node);
+            for (std::size_t j = 0; j < rows_.n_features; ++j)
+                w[j] = static_cast<float>(start_length * random.normal() * scaling_.inverse_scale[j]);
+            draw_bias(node, is_balanced);
+        });
+        for (std::int32_t node : level) {
+            const auto [begin, end] = reach(static_cast<std::size_t>(node));
+            for (std::size_t i = begin; i < end; ++i) {
+                const bool is_right = rows_.dot(order_[i], hyperplane(static_cast<std::size_t>(node))) +
+                                          bias(static_cast<std::size_t>(node)) >= 0.0;
+                if (is_right)
+                    state_.leaf_of[order_[i]] = static_cast<std::uint32_t>(topology_.middle(static_cast<std::size_t>(node)));
+            }
+        }
+        sort_rows();
+    }
+    fit_leaves(0, false, {});
+}
+
+/// The reduced set of `node` is known: all of its rows sit in the first leaf below it.
+template <Design D>
+void TreeOptimizer<D>::draw_bias(std::size_t node, bool is_balanced) {
+    const auto [begin, end] = reach(node);
+    if (is_balanced) {
+        std::vector<std::pair<double, double>> scored;
+        for (std::size_t i = begin; i < end; ++i)
+            scored.emplace_back(rows_.dot(order_[i], hyperplane(node)), targets_.weights[order_[i]]);
+        bias(node) = -balanced_threshold(scored);
+        return;
+    }
+    // A normal bias in standardised space, as long as the direction.
+    double centre = 0.0;
+    for (std::size_t j = 0; j < rows_.n_features; ++j) centre += static_cast<double>(hyperplane(node)[j]) * scaling_.mean[j];
+    Random random(options_.seed, start_stream + 1, node);
+    bias(node) = start_length * random.normal() - centre;
+}
+
+template <Design D>
+void TreeOptimizer<D>::set_splits(SplitTable splits, LeafTable leaves) {
+    state_.splits = std::move(splits);
+    route_all();
+    if (leaves.values.empty()) {
+        fit_leaves(0, false, {});
+    } else {
+        leaves_->set_table(std::move(leaves));
+        state_.leaves = leaves_->table();
+        refresh_losses();
+    }
+}
+
+template <Design D>
+void TreeOptimizer<D>::route_all() {
+    const std::size_t n_tasks = (rows_.n_rows + rows_per_task - 1) / rows_per_task;
+    parallel_for(n_tasks, options_.n_threads, [&](std::size_t task) {
+        const std::size_t end = std::min(rows_.n_rows, (task + 1) * rows_per_task);
+        for (std::size_t n = task * rows_per_task; n < end; ++n)
+            state_.leaf_of[n] = static_cast<std::uint32_t>(descend(n, 0));
+    });
+    sort_rows();
+}
+
+/// Rank of the leaf that `row` reaches from `node`.
+template <Design D>
+std::size_t TreeOptimizer<D>::descend(std::size_t row, std::size_t node) const {
+    const SplitArrays splits{state_.splits.weights.data(), state_.splits.bias.data(), topology_.child.data()};
+    return walk_row(rows_, row, splits, topology_.code(node));
+}
+
+/// Counting sort by leaf; within a leaf rows stay in their order.
+template <Design D>
+void TreeOptimizer<D>::sort_rows() {
+    std::ranges::fill(leaf_start_, 0U);
+    for (std::uint32_t leaf : state_.leaf_of) ++leaf_start_[leaf + 1];
+    std::partial_sum(leaf_start_.begin(), leaf_start_.end(), leaf_start_.begin());
+    auto next = leaf_start_;
+    for (std::size_t n = 0; n < rows_.n_rows; ++n) order_[next[state_.leaf_of[n]]++] = static_cast<std::uint32_t>(n);
+}
+
+/// visit(node, row) for the reduced sets of all `nodes`, in parallel over blocks of rows.
+template <Design D>
+template <class Visit>
+bool TreeOptimizer<D>::visit_reach(std::span<const std::int32_t> nodes, const Interrupt& interrupt, const Visit& visit) {
+    struct Task {
+        std::size_t node, begin, end;
+    };
+    std::vector<Task> tasks;
+    for (std::int32_t node : nodes) {
+        const auto [begin, end] = reach(static_cast<std::size_t>(node));
+        for (std::size_t i = begin; i < end; i += rows_per_task)
+            tasks.push_back({static_cast<std::size_t>(node), i, std::min(end, i + rows_per_task)});
+    }
+    return parallel_for(tasks.size(), options_.n_threads, [&](std::size_t t) {
+        for (std::size_t i = tasks[t].begin; i < tasks[t].end; ++i) visit(tasks[t].node, order_[i]);
+    }, interrupt);
+}
+
+/// The row's present leaf is known; only the subtree of the other child has to be walked.
+template <Design D>
+void TreeOptimizer<D>::look_at_siblings(std::size_t node, std::size_t row) {
+    const bool is_right = state_.leaf_of[row] >= topology_.middle(node);
+    const auto sibling = static_cast<std::size_t>(is_right ? topology_.left[node] : topology_.right[node]);
+    const std::size_t leaf = descend(row, sibling);
+    other_leaf_[row] = static_cast<std::uint32_t>(leaf);
+    other_loss_[row] = leaves_->loss(row, leaf);
+}
+
+/// Rows whose loss depends on where `node` sends them, with the cheaper side as label and the loss
+/// difference as weight (bagged-tao §3, "reduced problem").
+template <Design D>
+void TreeOptimizer<D>::collect(std::size_t node, CarePoints& care) const {
+    const auto [begin, end] = reach(node);
+    for (std::size_t i = begin; i < end; ++i) {
+        const std::uint32_t row = order_[i];
+        const double gain = state_.loss_of[row] - other_loss_[row];  // > 0: the other side is cheaper
+        if (gain == 0.0) continue;
+        const bool is_right = state_.leaf_of[row] >= topology_.middle(node);
+        care.rows.push_back(row);
+        care.labels.push_back(is_right == (gain < 0.0) ? 1 : -1);
+        care.weights.push_back(std::fabs(gain) * targets_.weights[row]);
+    }
+}
+
+template <Design D>
+CarePoints TreeOptimizer<D>::care_points(std::size_t node) {
+    const auto number = static_cast<std::int32_t>(node);
+    visit_reach({&number, 1}, {}, [&](std::size_t i, std::size_t row) { look_at_siblings(i, row); });
+    CarePoints care;
+    collect(node, care);
+    return care;
+}
+
+/// alpha |w|_1 for oblique splits; for axis-aligned ones alpha if a feature is used (fao §3).
+template <Design D>
+double TreeOptimizer<D>::penalty(std::span<const float> w) const {
+    if (options_.split == SplitKind::oblique) return options_.solver.alpha * scaling_.l1_norm(w);
+    return std::ranges::any_of(w, [](float x) { return x != 0.0F; }) ? options_.solver.alpha : 0.0;
+}
+
+/// Share of the objective that depends on the split: weighted 0/1 loss of the pseudo-labels + penalty.
+template <Design D>
+double TreeOptimizer<D>::node_cost(const CarePoints& care, std::span<const float> w, double bias) const {
+    double cost = 0.0;
+    for (std::size_t i = 0; i < care.rows.size(); ++i) {
+        const bool is_right = rows_.dot(care.rows[i], w.data()) + bias >= 0.0;
+        if (is_right != (care.labels[i] > 0)) cost += care.weights[i];
+    }
+    return cost + penalty(w);
+}
+
+/// A candidate split. If all care points agree, or there are none, the node becomes a constant.
+template <Design D>
+void TreeOptimizer<D>::propose(std::size_t node, std::uint64_t sweep, const CarePoints& care, std::span<float> w,
+                               double& bias) const {
+    const auto n_right = static_cast<std::size_t>(std::ranges::count(care.labels, std::int8_t{1}));
+    if (n_right == 0 || n_right == care.labels.size()) {
+        std::ranges::fill(w, 0.0F);
+        bias = n_right > 0 ? 1.0 : -1.0;
+        return;
+    }
+    if (options_.split == SplitKind::axis) {
+        const AxisSplit split = solve_axis(rows_, {care.rows, care.labels, care.weights}, options_.solver.alpha);
+        std::ranges::fill(w, 0.0F);
+        if (split.feature >= 0) w[static_cast<std::size_t>(split.feature)] = split.sign;
+        bias = split.bias;
+        return;
+    }
+    // Loss differences have any unit; the surrogate sees weights whose sum is that of the sample weights,
+    // so that alpha means the same at every node and under every loss.
+    double sample_weight = 0.0;
+    double total = 0.0;
+    for (std::size_t i = 0; i < care.rows.size(); ++i) {
+        sample_weight += targets_.weights[care.rows[i]];
+        total += care.weights[i];
+    }
+    std::vector<double> weights(care.weights);
+    for (double& weight : weights) weight *= sample_weight / total;
+    LinearOptions solver = options_.solver;
+    solver.n_threads = topology_.depth[node] == 0 ? options_.n_threads : 1;
+    solve_linear(rows_, scaling_, norms_, WeightedRows{care.rows, weights}, LogisticLink(care.labels), solver,
+                 Random(options_.seed, sweep, node), w, bias);
+}
+
+template <Design D>
+bool TreeOptimizer<D>::solve_node(std::size_t node, std::uint64_t sweep, bool is_guarded) {
+    CarePoints care;
+    collect(node, care);
+    // Without care points any split is as good; while exploring the present one is kept.
+    if (care.rows.empty() && !is_guarded) return false;
+    const std::span<float> present(hyperplane(node), rows_.n_features);
+    std::vector<float> w(present.begin(), present.end());
+    double new_bias = bias(node);
+    propose(node, sweep, care, w, new_bias);
+    if (is_guarded && !(node_cost(care, w, new_bias) < node_cost(care, present, bias(node)))) return false;
+    std::ranges::copy(w, present.begin());
+    bias(node) = new_bias;
+    return true;
+}
+
+template <Design D>
+bool TreeOptimizer<D>::solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, const Interrupt& interrupt) {
+    const auto& level = topology_.levels[depth];
+    if (!visit_reach(level, interrupt, [&](std::size_t node, std::size_t row) { look_at_siblings(node, row); })) return false;
+
+    // Largest first, so that threads end together. A node that no row reaches only costs its penalty: a
+    // guarded sweep visits it too and makes it a constant.
+    std::vector<std::int32_t> nodes;
+    for (std::int32_t node : level) {
+        const auto [begin, end] = reach(static_cast<std::size_t>(node));
+        if (is_guarded || begin < end) nodes.push_back(node);
+    }
+    std::ranges::stable_sort(nodes, std::greater{}, [&](std::int32_t node) {
+        const auto [begin, end] = reach(static_cast<std::size_t>(node));
+        return end - begin;
+    });
+    std::vector<char> is_changed(topology_.n_nodes(), 0);
+    if (!parallel_for(nodes.size(), options_.n_threads, [&](std::size_t i) {
+            const auto node = static_cast<std::size_t>(nodes[i]);
+            is_changed[node] = solve_node(node, sweep, is_guarded) ? 1 : 0;
+        }, interrupt))
+        return false;
+
+    std::erase_if(nodes, [&](std::int32_t node) { return is_changed[static_cast<std::size_t>(node)] == 0; });
+    visit_reach(nodes, {}, [&](std::size_t node, std::size_t row) {
+        const bool is_right = rows_.dot(row, hyperplane(node)) + bias(node) >= 0.0;
+        if (is_right == (state_.leaf_of[row] >= topology_.middle(node))) return;
+        state_.leaf_of[row] = other_leaf_[row];
+        state_.loss_of[row] = other_loss_[row];
+    });
+    sort_rows();
+    return true;
+}
+
+template <Design D>
+bool TreeOptimizer<D>::fit_leaves(std::uint64_t sweep, bool is_guarded, const Interrupt& interrupt) {
+    const auto total_loss = [&](std::size_t leaf, std::span<const std::uint32_t> rows) {
+        double sum = leaves_->penalty(leaf);
+        for (std::uint32_t row : rows) sum += targets_.weights[row] * leaves_->loss(row, leaf);
+        return sum;
+    };
+    const bool is_done = parallel_for(topology_.n_leaves(), options_.n_threads, [&](std::size_t leaf) {
+        const std::span<const std::uint32_t> rows(order_.data() + leaf_start_[leaf], leaf_start_[leaf + 1] - leaf_start_[leaf]);
+        if (rows.empty()) return;
+        const Random random(options_.seed, leaf_stream + sweep, topology_.leaf_node[leaf]);
+        if (!is_guarded) {
+            leaves_->fit(leaf, rows, random);
+            return;
+        }
+        const LeafTable before = leaves_->row(leaf);
+        const double old_loss = total_loss(leaf, rows);
+        leaves_->fit(leaf, rows, random);
+        if (!(total_loss(leaf, rows) <= old_loss)) leaves_->set_row(leaf, before);
+    }, interrupt);
+    state_.leaves = leaves_->table();
+    refresh_losses();
+    return is_done;
+}
+
+template <Design D>
+void TreeOptimizer<D>::refresh_losses() {
+    const std::size_t n_tasks = (rows_.n_rows + rows_per_task - 1) / rows_per_task;
+    parallel_for(n_tasks, options_.n_threads, [&](std::size_t task) {
+        const std::size_t end = std::min(rows_.n_rows, (task + 1) * rows_per_task);
+        for (std::size_t n = task * rows_per_task; n < end; ++n) state_.loss_of[n] = leaves_->loss(n, state_.leaf_of[n]);
+    });
+}
+
+template <Design D>
+Objective TreeOptimizer<D>::objective() const {
+    Objective sum;
+    for (std::size_t n = 0; n < rows_.n_rows; ++n) sum.loss += targets_.weights[n] * state_.loss_of[n];
+    for (std::size_t split = 0; split < topology_.n_splits; ++split)
+        sum.penalty += penalty({state_.splits.weights.data() + split * rows_.n_features, rows_.n_features});
+    for (std::size_t leaf = 0; leaf < topology_.n_leaves(); ++leaf) sum.penalty += leaves_->penalty(leaf);
+    return sum;
+}
+
+template <Design D>
+std::size_t TreeOptimizer<D>::count_active() const {
+    std::size_t count = 0;
+    for (std::size_t split = 0; split < topology_.n_splits; ++split) {
+        const std::span<const float> w(state_.splits.weights.data() + split * rows_.n_features, rows_.n_features);
+        count += std::ranges::any_of(w, [](float x) { return x != 0.0F; }) ? 1 : 0;
+    }
+    return count;
+}
+
+template <Design D>
+void TreeOptimizer<D>::restore(const TreeState& state) {
+    state_ = state;
+    leaves_->set_table(state.leaves);
+    sort_rows();
+}
+
+template class TreeOptimizer<DenseRows>;
+template class TreeOptimizer<SparseRows>;
+
+}  // namespace spinney

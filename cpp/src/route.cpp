@@ -1,0 +1,117 @@
+#include "spinney/route.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "spinney/parallel.hpp"
+
+namespace spinney {
+namespace {
+
+constexpr std::size_t rows_per_task = 1024;
+
+/// Gives visit(n, x) each row as a dense array; a sparse row is spread out and cleared again, so both
+/// kinds of rows meet the same arithmetic.
+template <Design D, class Visit>
+void visit_dense(const D& rows, std::size_t begin, std::size_t end, Visit&& visit) {
+    if constexpr (is_sparse<D>) {
+        std::vector<float> x(rows.n_features, 0.0F);
+        for (std::size_t n = begin; n < end; ++n) {
+            rows.for_each(n, [&](std::size_t j, float value) { x[j] = value; });
+            visit(n, std::span<const float>(x));
+            rows.for_each(n, [&](std::size_t j, float) { x[j] = 0.0F; });
+        }
+    } else {
+        for (std::size_t n = begin; n < end; ++n) visit(n, rows.row(n));
+    }
+}
+
+template <Design D, class Visit>
+void visit_parallel(const D& rows, std::size_t n_threads, const Visit& visit) {
+    const std::size_t n_tasks = (rows.n_rows + rows_per_task - 1) / rows_per_task;
+    parallel_for(n_tasks, n_threads, [&](std::size_t task) {
+        visit_dense(rows, task * rows_per_task, std::min(rows.n_rows, (task + 1) * rows_per_task), visit);
+    });
+}
+
+/// The splits of a tree as full rows; leaves are coded by their node numbers.
+struct FullSplits {
+    std::vector<float> w;
+    std::vector<double> bias;
+    std::vector<std::int32_t> child;
+
+    explicit FullSplits(const TreeView& tree) {
+        std::vector<std::int32_t> code(tree.left.size());
+        std::int32_t n_splits = 0;
+        for (std::size_t node = 0; node < code.size(); ++node)
+            code[node] = tree.left[node] < 0 ? ~static_cast<std::int32_t>(node) : n_splits++;
+        for (std::size_t node = 0; node < code.size(); ++node) {
+            if (tree.left[node] < 0) continue;
+            const std::size_t row = w.size();
+            w.resize(row + tree.n_features, 0.0F);
+            for (auto k = static_cast<std::size_t>(tree.indptr[node]); k < static_cast<std::size_t>(tree.indptr[node + 1]); ++k)
+                w[row + static_cast<std::size_t>(tree.indices[k])] = tree.weights[k];
+            bias.push_back(tree.bias[node]);
+            child.push_back(code[static_cast<std::size_t>(tree.left[node])]);
+            child.push_back(code[static_cast<std::size_t>(tree.right[node])]);
+        }
+    }
+};
+
+/// Following indices pays only if most weights are zero and rows are wide.
+bool has_sparse_splits(const TreeView& tree) {
+    std::size_t n_splits = 0;
+    for (std::int32_t child : tree.left) n_splits += child >= 0 ? 1 : 0;
+    return tree.n_features > 64 && 4 * tree.weights.size() < n_splits * tree.n_features;
+}
+
+std::int32_t walk_sparse(const TreeView& tree, std::span<const float> x) {
+    std::size_t node = 0;
+    while (tree.left[node] >= 0) {
+        const auto begin = static_cast<std::size_t>(tree.indptr[node]);
+        const auto size = static_cast<std::size_t>(tree.indptr[node + 1]) - begin;
+        const double score = dot(tree.indices.subspan(begin, size), tree.weights.data() + begin, x.data()) + tree.bias[node];
+        node = static_cast<std::size_t>(score >= 0.0 ? tree.right[node] : tree.left[node]);
+    }
+    return static_cast<std::int32_t>(node);
+}
+
+}  // namespace
+
+template <Design D>
+void apply_tree(const D& rows, const TreeView& tree, std::size_t n_threads, std::span<std::int32_t> leaf_nodes) {
+    if (tree.left[0] < 0) {
+        std::ranges::fill(leaf_nodes, 0);
+    } else if (has_sparse_splits(tree)) {
+        visit_parallel(rows, n_threads, [&](std::size_t n, std::span<const float> x) { leaf_nodes[n] = walk_sparse(tree, x); });
+    } else {
+        const FullSplits full(tree);
+        const SplitArrays splits{full.w.data(), full.bias.data(), full.child.data()};
+        visit_parallel(rows, n_threads, [&](std::size_t n, std::span<const float> x) {
+            leaf_nodes[n] = static_cast<std::int32_t>(walk(x, splits, 0));
+        });
+    }
+}
+
+template <Design D>
+void linear_outputs(const D& rows, std::span<const std::int32_t> leaves, const LinearLeafView& view,
+                    std::size_t n_threads, std::span<double> out) {
+    visit_parallel(rows, n_threads, [&](std::size_t n, std::span<const float> x) {
+        for (std::size_t k = 0; k < view.n_outputs; ++k) {
+            const std::size_t row = static_cast<std::size_t>(leaves[n]) * view.n_outputs + k;
+            const auto begin = static_cast<std::size_t>(view.indptr[row]);
+            const auto size = static_cast<std::size_t>(view.indptr[row + 1]) - begin;
+            out[n * view.n_outputs + k] =
+                dot(view.indices.subspan(begin, size), view.weights.data() + begin, x.data()) + view.intercepts[row];
+        }
+    });
+}
+
+template void apply_tree<DenseRows>(const DenseRows&, const TreeView&, std::size_t, std::span<std::int32_t>);
+template void apply_tree<SparseRows>(const SparseRows&, const TreeView&, std::size_t, std::span<std::int32_t>);
+template void linear_outputs<DenseRows>(const DenseRows&, std::span<const std::int32_t>, const LinearLeafView&,
+                                        std::size_t, std::span<double>);
+template void linear_outputs<SparseRows>(const SparseRows&, std::span<const std::int32_t>, const LinearLeafView&,
+                                         std::size_t, std::span<double>);
+
+}  // namespace spinney

@@ -1,0 +1,18 @@
+"""Small forests of optimised oblique decision trees."""
+
+from spinney.estimators import RandomStructure, TAOTreeClassifier, TAOTreeRegressor
+from spinney.model import export_text
+from spinney.optimize import Trace
+from spinney.tree import Tree
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "RandomStructure",
+    "TAOTreeClassifier",
+    "TAOTreeRegressor",
+    "Trace",
+    "Tree",
+    "__version__",
+    "export_text",
+]

@@ -1,0 +1,138 @@
+"""A learning task in the form the native core reads.
+
+Checked rows, targets and weights become one frozen :class:`Problem` with the scaling under which
+hyperplanes are solved and penalised. Whether rows are stored dense or sparse is decided by their
+values, not by the container they came in, so that both containers give the same model, bit for bit.
+What users pass is checked before it comes here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from spinney import _core
+
+Matrix: TypeAlias = NDArray[np.float32] | sp.csr_matrix
+
+#: Rows with a smaller share of non-zeros are solved from CSR: skipping zeros then beats the
+#: vector instructions of dense rows (`benchmarks/storage.py`).
+SPARSE_BELOW = 0.1
+
+#: A column's scale is at least this share of its range. Columns that are almost always zero would
+#: otherwise be blown up, and l1 would prefer a pixel at the border or a rare word to all others.
+LEAST_SCALE_OF_RANGE = 0.125
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows, targets and weights of one task.
+
+    Attributes
+    ----------
+    rows : native rows
+        Borrow the matrix they were made from.
+    targets : int32[n] of class codes, or float64[n, n_outputs]
+    sample_weight : float64[n], positive
+    n_classes : int
+        0 for regression.
+    mean, scale : float64[n_features]
+        Centre and scale of the columns; the centre is 0 where rows are sparse, the scale of a
+        constant column is 0 and it never gets a weight.
+    """
+
+    rows: _core.Rows
+    targets: NDArray[np.int32] | NDArray[np.float64]
+    sample_weight: NDArray[np.float64]
+    n_classes: int
+    mean: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.rows.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.rows.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        """Numbers a leaf holds: classes, or regression targets."""
+        return self.n_classes or int(self.targets.shape[1])
+
+    @property
+    def inverse_scale(self) -> NDArray[np.float64]:
+        """1 / scale, and 0 for constant columns."""
+        return np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=self.scale > 0)
+
+
+def as_rows(X: Matrix) -> _core.Rows:
+    """Native view of checked rows; a matrix in C-ordered float32 or canonical CSR is not copied."""
+    if sp.issparse(X):
+        return _core.sparse_rows(
+            np.ascontiguousarray(X.indptr, dtype=np.int64),
+            np.ascontiguousarray(X.indices, dtype=np.int32),
+            np.ascontiguousarray(X.data, dtype=np.float32),
+            X.shape[1],
+        )
+    return _core.dense_rows(np.ascontiguousarray(X, dtype=np.float32))
+
+
+def classification_problem(
+    X: Matrix,
+    codes: NDArray[np.int32],
+    n_classes: int,
+    sample_weight: NDArray[np.float64],
+    *,
+    n_threads: int = 1,
+) -> Problem:
+    """Problem with class codes 0, ..., n_classes - 1."""
+    targets = np.ascontiguousarray(codes, dtype=np.int32)
+    return _problem(X, targets, sample_weight, n_classes, n_threads)
+
+
+def regression_problem(
+    X: Matrix,
+    targets: NDArray[np.float64],
+    sample_weight: NDArray[np.float64],
+    *,
+    n_threads: int = 1,
+) -> Problem:
+    """Problem with real targets of shape (n_rows, n_outputs)."""
+    values = np.ascontiguousarray(targets, dtype=np.float64)
+    return _problem(X, values, sample_weight, 0, n_threads)
+
+
+def _problem(
+    X: Matrix,
+    targets: NDArray[np.int32] | NDArray[np.float64],
+    sample_weight: NDArray[np.float64],
+    n_classes: int,
+    n_threads: int,
+) -> Problem:
+    rows = as_rows(_store_by_density(X))
+    weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    mean, deviation, low, high = _core.column_moments(rows, weights, n_threads)
+    # Halves, because the range of a float32 column may overflow float32.
+    half_range = 0.5 * high.astype(np.float64) - 0.5 * low.astype(np.float64)
+    scale = np.maximum(deviation, 2.0 * LEAST_SCALE_OF_RANGE * half_range)
+    scale[deviation == 0] = 0.0
+    if rows.is_sparse:
+        mean = np.zeros_like(mean)
+    return Problem(rows, targets, weights, n_classes, mean, scale)
+
+
+def _store_by_density(X: Matrix) -> Matrix:
+    """Rows as CSR if few of their entries are not zero, else as a dense array."""
+    n_entries = X.shape[0] * X.shape[1]
+    n_nonzero = X.nnz if sp.issparse(X) else np.count_nonzero(X)
+    if n_nonzero < SPARSE_BELOW * n_entries:
+        return X if sp.issparse(X) else sp.csr_matrix(X)
+    return X.toarray() if sp.issparse(X) else X

@@ -1,0 +1,6 @@
+"""The scikit-learn face of the library: validate, call, store."""
+
+from spinney.estimators.start import RandomStructure
+from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
+
+__all__ = ["RandomStructure", "TAOTreeClassifier", "TAOTreeRegressor"]

@@ -1,0 +1,163 @@
+"""Check the constructor values of an estimator before any work is done.
+
+Scikit-learn estimators store their arguments untouched, so wrong values are found in ``fit``.
+Each check says what was wrong with the value, what is accepted, and what to try. Wrong kinds
+raise ``TypeError``, wrong values ``ValueError``. Data are checked in
+:mod:`spinney.estimators.validation`, the start of a tree in :mod:`spinney.estimators.start`.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+CLASSIFICATION_LOSSES = ("zero_one", "log_loss")
+REGRESSION_LOSSES = ("squared_error", "absolute_error", "huber")
+SPLITS = ("oblique", "axis")
+LEAVES = ("constant", "linear")
+ORDERS = ("root_first", "leaves_first")
+
+
+class TreeParameters(Protocol):
+    """The constructor values that both tree estimators share."""
+
+    max_depth: int | None
+    alpha: float
+    split: str
+    leaf: str
+    loss: str
+    init: object
+    max_iter: int
+    monotone: bool
+    order: str
+    tol: float
+    warm_start: bool
+    n_jobs: int | None
+    verbose: int
+
+
+def check_tree_parameters(parameters: TreeParameters, losses: Sequence[str]) -> None:
+    """Raise if a constructor value of a tree estimator is of no use.
+
+    Parameters
+    ----------
+    parameters : estimator
+        Holds the values as attributes.
+    losses : sequence of str
+        The losses this estimator knows.
+    """
+    check_choice("split", parameters.split, SPLITS)
+    check_choice("leaf", parameters.leaf, LEAVES)
+    check_loss(parameters.loss, losses)
+    check_choice("order", parameters.order, ORDERS)
+    check_real("alpha", parameters.alpha, minimum=0.0, example="0.1; 0 switches the penalty off")
+    check_real("tol", parameters.tol, minimum=0.0, example="1e-4; 0 never stops early")
+    check_integer("max_iter", parameters.max_iter, minimum=1, example="20")
+    check_max_depth(parameters.max_depth, parameters.init)
+    check_boolean("monotone", parameters.monotone)
+    check_boolean("warm_start", parameters.warm_start)
+    check_n_jobs(parameters.n_jobs)
+    if not isinstance(parameters.verbose, (bool, np.bool_)):
+        check_integer("verbose", parameters.verbose, minimum=0, example="1 to see each sweep")
+
+
+def check_choice(name: str, value: object, accepted: Sequence[str]) -> None:
+    """Raise unless `value` is one of the accepted words."""
+    words = " or ".join(f'"{word}"' for word in accepted)
+    if not isinstance(value, str):
+        raise TypeError(
+            f"{name}={value!r} is of type {type(value).__name__}; give a string, {words}; "
+            f'try {name}="{accepted[0]}".'
+        )
+    if value not in accepted:
+        raise ValueError(
+            f'{name}={value!r} is not known; give {words}; try {name}="{accepted[0]}".'
+        )
+
+
+def check_loss(loss: object, losses: Sequence[str]) -> None:
+    """Raise unless `loss` suits the task; a loss of the other task gets its own hint."""
+    if isinstance(loss, str) and loss not in losses:
+        words = " or ".join(f'"{word}"' for word in losses)
+        if loss in CLASSIFICATION_LOSSES:
+            raise ValueError(
+                f"loss={loss!r} is for classes, this estimator predicts numbers; give {words}; "
+                "try TAOTreeClassifier if y holds classes."
+            )
+        if loss in REGRESSION_LOSSES:
+            raise ValueError(
+                f"loss={loss!r} is for numbers, this estimator predicts classes; give {words}; "
+                "try TAOTreeRegressor if y holds numbers."
+            )
+    check_choice("loss", loss, losses)
+
+
+def check_real(
+    name: str, value: object, *, minimum: float, example: str, is_open: bool = False
+) -> None:
+    """Raise unless `value` is a finite number >= `minimum` (> if `is_open`)."""
+    bound = f"{'>' if is_open else '>='} {minimum:g}"
+    accepted = f"give a finite number {bound}; try {name}={example}."
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}={value!r} is of type {type(value).__name__}; {accepted}")
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name}={value!r} is not finite; {accepted}")
+    if number < minimum or (is_open and number == minimum):
+        raise ValueError(f"{name}={value!r} is too small; {accepted}")
+
+
+def check_integer(name: str, value: object, *, minimum: int, example: str) -> None:
+    """Raise unless `value` is an integer >= `minimum`."""
+    accepted = f"give an integer >= {minimum}; try {name}={example}."
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}={value!r} is of type {type(value).__name__}; {accepted}")
+    if int(value) < minimum:
+        raise ValueError(f"{name}={value!r} is too small; {accepted}")
+
+
+def check_boolean(name: str, value: object) -> None:
+    """Raise unless `value` is a Python or numpy bool."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(
+            f"{name}={value!r} is of type {type(value).__name__}; give True or False; "
+            f"try {name}={bool(value)}."
+        )
+
+
+DEEPEST_FULL_TREE = 20
+"""A complete tree of depth 20 has two million nodes; one more level doubles them."""
+
+
+def check_max_depth(max_depth: object, init: object) -> None:
+    """Raise unless `max_depth` can be the depth of the tree that `init` asks for."""
+    if max_depth is None:
+        if init == "cart":
+            return
+        raise ValueError(
+            "max_depth=None has no meaning for a tree whose structure is fixed before it is "
+            'fitted; give an integer >= 1; try max_depth=8, or init="cart" to let CART choose.'
+        )
+    check_integer("max_depth", max_depth, minimum=1, example="8; DummyClassifier has no split")
+    is_full = isinstance(init, str) and init != "cart"
+    if is_full and int(max_depth) > DEEPEST_FULL_TREE:  # type: ignore[call-overload]
+        raise ValueError(
+            f"max_depth={max_depth} makes a start of about 2**{max_depth} leaves; give an integer "
+            f'from 1 to {DEEPEST_FULL_TREE}; try max_depth=12, or init="cart" or a '
+            "RandomStructure for a deep tree with gaps."
+        )
+
+
+def check_n_jobs(n_jobs: object) -> None:
+    """Raise unless `n_jobs` is None or an integer other than 0."""
+    accepted = "give None, a positive integer, or -1 for all cores; try n_jobs=1."
+    if n_jobs is None:
+        return
+    if isinstance(n_jobs, (bool, np.bool_)) or not isinstance(n_jobs, numbers.Integral):
+        raise TypeError(f"n_jobs={n_jobs!r} is of type {type(n_jobs).__name__}; {accepted}")
+    if int(n_jobs) == 0:
+        raise ValueError(f"n_jobs=0 leaves no thread to work; {accepted}")

@@ -1,0 +1,234 @@
+"""Turn the ``init`` argument into the tree from which the optimiser starts.
+
+A start is either a topology ``(left, right)``, whose hyperplanes the optimiser draws, or a full
+:class:`~spinney.tree.structure.Tree`. How topologies are drawn and trees converted is the matter
+of :mod:`spinney.tree`; this module only chooses and checks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.validation import check_is_fitted
+
+from spinney.data import Problem
+from spinney.estimators.parameters import check_integer, check_real
+from spinney.estimators.validation import Rows
+from spinney.tree.convert import from_sklearn
+from spinney.tree.start import random_topology, split_probability
+from spinney.tree.structure import Topology, Tree, complete_topology
+
+INIT_WORDS = ("balanced", "random", "cart", "random_structure")
+_ACCEPTED = (
+    'give "balanced", "random", "cart", "random_structure", a RandomStructure, a spinney Tree or '
+    "a fitted tree estimator"
+)
+
+
+@dataclass(frozen=True)
+class RandomStructure:
+    """A random tree structure: complete to one depth, then split by chance to another.
+
+    Parameters
+    ----------
+    min_depth : int
+        All levels down to this one are complete (the paper's Δ1). At least 1.
+    max_depth : int
+        No node lies deeper (the paper's Δ2). At least `min_depth`.
+    expected_nodes : float
+        Mean number of nodes, splits and leaves, over the random structures. It must lie between
+        the sizes of the complete trees of depth `min_depth` and `max_depth`.
+
+    References
+    ----------
+    Bagged TAO forests, section 8.3.1, eqs. (2) and (3).
+
+    Examples
+    --------
+    >>> from spinney.estimators import RandomStructure
+    >>> RandomStructure(min_depth=3, max_depth=8, expected_nodes=100)
+    RandomStructure(min_depth=3, max_depth=8, expected_nodes=100)
+    """
+
+    min_depth: int
+    max_depth: int
+    expected_nodes: float
+
+    @classmethod
+    def of_depth(cls, max_depth: int) -> RandomStructure:
+        """Profile meant by the plain word: half the depth complete, half the nodes expected."""
+        min_depth = max(1, max_depth // 2)
+        fewest = complete_size(min_depth)
+        return cls(min_depth, max_depth, max(fewest, complete_size(max_depth) / 2))
+
+    def check(self) -> None:
+        """Raise unless the profile exists."""
+        check_integer("min_depth", self.min_depth, minimum=1, example="3")
+        check_integer("max_depth", self.max_depth, minimum=1, example="8")
+        check_real("expected_nodes", self.expected_nodes, minimum=1.0, example="100")
+        if self.max_depth < self.min_depth:
+            raise ValueError(
+                f"max_depth={self.max_depth} of RandomStructure is below its "
+                f"min_depth={self.min_depth}; give max_depth >= min_depth; try swapping them."
+            )
+        fewest, most = complete_size(self.min_depth), complete_size(self.max_depth)
+        if not fewest <= self.expected_nodes <= most:
+            raise ValueError(
+                f"expected_nodes={self.expected_nodes} cannot be reached between depths "
+                f"{self.min_depth} and {self.max_depth}; give a number from {fewest} to {most}; "
+                f"try expected_nodes={(fewest + most) // 2}."
+            )
+
+    def draw(self, seed: int) -> Topology:
+        """One random structure as child arrays ``(left, right)``."""
+        p = split_probability(self.min_depth, self.max_depth, self.expected_nodes)
+        return random_topology(self.min_depth, self.max_depth, p, np.random.default_rng(seed))
+
+
+def complete_size(depth: int) -> int:
+    """Number of nodes of a complete binary tree."""
+    return int(2 ** (int(depth) + 1) - 1)
+
+
+def check_init(init: object) -> None:
+    """Raise unless `init` is a word, a structure, a tree or a fitted tree estimator."""
+    if isinstance(init, str):
+        if init not in INIT_WORDS:
+            raise ValueError(f'init={init!r} is not known; {_ACCEPTED}; try init="balanced".')
+    elif isinstance(init, RandomStructure | Tree):
+        init.check()
+    elif isinstance(init, BaseEstimator):
+        _check_fitted_tree(_unfrozen(init))
+    else:
+        raise TypeError(
+            f'init={init!r} is of type {type(init).__name__}; {_ACCEPTED}; try init="balanced".'
+        )
+
+
+def _check_fitted_tree(estimator: BaseEstimator) -> None:
+    """Raise unless the estimator is a tree that has been fitted."""
+    name = type(estimator).__name__
+    # Single trees can count their leaves, here and in scikit-learn; forests and others cannot.
+    if not hasattr(estimator, "get_n_leaves"):
+        raise TypeError(
+            f"init={name} is not a tree estimator; {_ACCEPTED}; try a fitted "
+            "DecisionTreeClassifier or DecisionTreeRegressor."
+        )
+    try:
+        check_is_fitted(estimator, "tree_")
+    except ValueError as error:
+        raise ValueError(
+            f"init={name} is not fitted; give a fitted tree; try calling its fit first, or wrap "
+            "it in sklearn.frozen.FrozenEstimator where estimators are cloned (as in a grid "
+            "search), because a clone is not fitted."
+        ) from error
+
+
+def _unfrozen(estimator: BaseEstimator) -> BaseEstimator:
+    """The estimator inside a FrozenEstimator, or the estimator itself."""
+    return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
+
+
+def make_start(
+    init: object,
+    *,
+    max_depth: int | None,
+    seed: int,
+    rows: Rows,
+    problem: Problem,
+    classes: NDArray[np.generic] | None,
+) -> Topology | Tree:
+    """Topology or tree from which the optimiser starts.
+
+    Parameters
+    ----------
+    init : str, RandomStructure, Tree or fitted tree estimator
+        Checked by :func:`check_init`.
+    max_depth : int or None
+        Depth of the structure; a given tree keeps its own.
+    seed : int
+        Draws the random structure and breaks CART's ties.
+    rows : float32 ndarray or CSR matrix of shape (n_rows, n_features)
+    problem : Problem
+        The task on the same rows.
+    classes : ndarray of shape (n_classes,) or None
+        Class labels, None for regression.
+    """
+    if isinstance(init, str):
+        return _start_from_word(init, max_depth, seed, rows, problem)
+    if isinstance(init, RandomStructure):
+        return init.draw(seed)
+    tree = init if isinstance(init, Tree) else _tree_of(_unfrozen(init), problem, classes)
+    check_fits(tree, problem, "init")
+    return tree
+
+
+def _start_from_word(
+    word: str, max_depth: int | None, seed: int, rows: Rows, problem: Problem
+) -> Topology | Tree:
+    """Start meant by one of the words of ``INIT_WORDS``."""
+    if word == "cart":
+        return _cart(max_depth, seed, rows, problem)
+    assert max_depth is not None, "only CART chooses its own depth"
+    if word == "random_structure":
+        structure = RandomStructure.of_depth(max_depth)
+        return structure.draw(seed)
+    return complete_topology(max_depth)
+
+
+def _cart(max_depth: int | None, seed: int, rows: Rows, problem: Problem) -> Tree:
+    """Scikit-learn's CART tree of the same depth on the same weighted rows."""
+    kind = DecisionTreeClassifier if problem.n_classes else DecisionTreeRegressor
+    cart = kind(max_depth=max_depth, random_state=seed)
+    cart.fit(rows, problem.targets, sample_weight=problem.sample_weight)
+    tree = from_sklearn(cart)
+    return _with_all_classes(tree, cart.classes_, problem.n_classes) if problem.n_classes else tree
+
+
+def _with_all_classes(tree: Tree, codes: NDArray[np.int32], n_classes: int) -> Tree:
+    """Tree with a column for every class, also for those whose rows all have weight 0."""
+    fractions = np.zeros((tree.n_leaves, n_classes))
+    fractions[:, codes] = tree.leaf_values
+    return replace(
+        tree, leaf_values=fractions, leaf_indptr=np.zeros(fractions.size + 1, dtype=np.int64)
+    )
+
+
+def _tree_of(
+    estimator: BaseEstimator, problem: Problem, classes: NDArray[np.generic] | None
+) -> Tree:
+    """Tree of a fitted estimator, which must have solved the same kind of task."""
+    if is_classifier(estimator) != bool(problem.n_classes):
+        wanted = "classifier" if problem.n_classes else "regressor"
+        raise ValueError(
+            f"init={type(estimator).__name__} solves another task; give a fitted {wanted}; try "
+            f"DecisionTree{wanted.capitalize()}."
+        )
+    if classes is not None and not np.array_equal(estimator.classes_, classes):
+        raise ValueError(
+            f"init knows the classes {np.asarray(estimator.classes_).tolist()!r} but y holds "
+            f"{classes.tolist()!r}; give a tree of the same classes; try fitting it to this y."
+        )
+    if isinstance(estimator.tree_, Tree):
+        return estimator.tree_
+    return from_sklearn(estimator)
+
+
+def check_fits(tree: Tree, problem: Problem, name: str) -> None:
+    """Raise unless the tree reads the problem's columns and predicts its outputs."""
+    if tree.n_features != problem.n_features:
+        raise ValueError(
+            f"{name} is a tree on {tree.n_features} columns but X has {problem.n_features}; give "
+            "a tree on the same columns; try fitting it to this X."
+        )
+    n_outputs = problem.n_classes or problem.targets.shape[1]
+    if tree.n_outputs != n_outputs:
+        raise ValueError(
+            f"{name} is a tree with {tree.n_outputs} outputs but y needs {n_outputs}; give a tree "
+            "with one output per class or per target; try fitting it to this y."
+        )

@@ -1,0 +1,527 @@
+"""Scikit-learn estimators for one tree optimised by TAO.
+
+They validate, build a problem, call :func:`spinney.optimize.tao.optimize_tree`, and store what
+came back. No algorithm lives here.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_softmax, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from spinney.data import Problem, as_rows, classification_problem, regression_problem
+from spinney.estimators.class_weight import class_factors
+from spinney.estimators.importance import split_importances
+from spinney.estimators.parameters import (
+    CLASSIFICATION_LOSSES,
+    REGRESSION_LOSSES,
+    check_real,
+    check_tree_parameters,
+)
+from spinney.estimators.progress import sweep_reporter
+from spinney.estimators.start import check_fits, check_init, make_start
+from spinney.estimators.validation import (
+    Rows,
+    check_rows,
+    check_rows_and_classes,
+    check_rows_and_targets,
+    check_sample_weight,
+    check_total_weight,
+    drop_zero_weight,
+)
+from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
+from spinney.optimize.trace import Trace
+from spinney.tree.route import apply, decision_path, outputs
+from spinney.tree.size import count_flops, count_parameters
+from spinney.tree.structure import Topology, Tree
+
+
+class _TAOTree(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """What both estimators share: the transaction around ``fit``, and ways to read the tree."""
+
+    tree_: Tree
+    trace_: Trace
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Optimise the tree on training rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+            Training rows. They are read as float32.
+        y : array-like of shape (n_rows,), for regression also (n_rows, n_outputs)
+            Classes or numbers to predict.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weight k counts a row k times, weight 0 leaves it out. None counts each row once.
+
+        Returns
+        -------
+        self
+            An error or an interrupt leaves the estimator exactly as it was.
+        """
+        fitted = copy.copy(self)
+        fitted._fit(X, y, sample_weight)
+        # One assignment, so that Ctrl-C finds either the old state or the new one.
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Node number of the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        int32 ndarray of shape (n_rows,)
+        """
+        rows = self._checked_rows(X)
+        return apply(self.tree_, as_rows(rows), n_threads=self._n_threads())
+
+    def decision_path(self, X: ArrayLike) -> sp.csr_matrix:
+        """Nodes that each row passes, as a sparse 0/1 matrix.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        CSR matrix of shape (n_rows, n_nodes)
+        """
+        rows = self._checked_rows(X)
+        return decision_path(self.tree_, as_rows(rows))
+
+    def get_depth(self) -> int:
+        """Depth of the deepest leaf; a tree of one leaf has depth 0."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        """Check, optimise and store, on a copy that ``fit`` may throw away."""
+        raise NotImplementedError
+
+    def _options(self, seed: int) -> TAOOptions:
+        """The optimiser's options from the constructor's values."""
+        return TAOOptions(
+            loss=self.loss,
+            split=self.split,
+            leaf=self.leaf,
+            alpha=float(self.alpha),
+            max_iter=int(self.max_iter),
+            monotone=bool(self.monotone),
+            order=self.order,
+            tol=float(self.tol),
+            huber_delta=float(getattr(self, "huber_delta", 1.0)),
+            n_threads=self._n_threads(),
+            seed=seed,
+            init="random" if isinstance(self.init, str) and self.init == "random" else "balanced",
+        )
+
+    def _optimize(
+        self, rows: Rows, problem: Problem, classes: NDArray[np.generic] | None = None
+    ) -> None:
+        """Run the optimiser from the wanted start and store the result."""
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        is_continued = self._is_continued()
+        if is_continued:
+            check_fits(self.tree_, problem, "the tree to continue")
+            start: Topology | Tree = self.tree_
+        else:
+            start = make_start(
+                self.init,
+                max_depth=self.max_depth,
+                seed=seed,
+                rows=rows,
+                problem=problem,
+                classes=classes,
+            )
+        result = optimize_tree(
+            problem, start, self._options(seed), callback=sweep_reporter(self.verbose)
+        )
+        self._store(result, problem, is_continued)
+
+    def _store(self, result: OptimizedTree, problem: Problem, is_continued: bool) -> None:
+        """Set the fitted attributes."""
+        tree = result.tree
+        leaves = tree.leaf_index[apply(tree, problem.rows, n_threads=self._n_threads())]
+        leaf_rows = np.zeros(tree.n_leaves)
+        np.add.at(leaf_rows, leaves, problem.sample_weight)
+        self.tree_ = tree
+        self.trace_ = self.trace_.joined(result.trace) if is_continued else result.trace
+        self.n_iter_ = len(self.trace_)
+        self.n_parameters_ = count_parameters(tree)
+        self.flops_ = count_flops(tree, leaf_rows)
+        self.feature_importances_ = split_importances(tree, leaf_rows, problem.scale)
+
+    def _is_continued(self) -> bool:
+        """True if ``fit`` goes on from the tree of the last fit."""
+        return bool(self.warm_start) and hasattr(self, "tree_")
+
+    def _n_threads(self) -> int:
+        """Threads for the native core; None means one, unless joblib's context says otherwise."""
+        return int(effective_n_jobs(self.n_jobs))
+
+    def _checked_rows(self, X: ArrayLike) -> Rows:
+        check_is_fitted(self)
+        return check_rows(self, X)
+
+    def _outputs(self, X: ArrayLike) -> NDArray[np.float64]:
+        """What the leaves say of each row: fractions, scores or values."""
+        rows = self._checked_rows(X)
+        return outputs(self.tree_, as_rows(rows), n_threads=self._n_threads())
+
+
+class TAOTreeClassifier(ClassifierMixin, _TAOTree):  # type: ignore[misc]
+    """A classification tree optimised as a whole by alternating over its nodes.
+
+    Parameters
+    ----------
+    max_depth : int or None, default=8
+        Depth of the start. The fitted tree is pruned, so it can be smaller. None is for
+        ``init="cart"`` only. A given tree keeps its own depth.
+    alpha : float, default=0.1
+        Weight of the l1 penalty on the hyperplanes against the summed loss of the rows; the
+        papers' λ. More gives fewer weights and smaller trees.
+    split : {"oblique", "axis"}, default="oblique"
+        Hyperplanes over all features, or one feature a split.
+    leaf : {"constant", "linear"}, default="constant"
+        Class fractions in each leaf, or a sparse softmax model.
+    loss : {"zero_one", "log_loss"}, default="zero_one"
+        Loss of a row.
+    init : str, RandomStructure, Tree or fitted tree estimator, default="balanced"
+        The start. "balanced": complete tree, random hyperplanes that halve their rows. "random":
+        complete tree, random biases. "cart": scikit-learn's CART. "random_structure": random
+        structure, see :class:`RandomStructure` for its parameters. In a grid search, wrap a
+        fitted estimator in ``sklearn.frozen.FrozenEstimator``, because a clone is not fitted.
+    max_iter : int, default=20
+        Sweeps over the tree.
+    monotone : bool, default=False
+        If True, accept a node only if it lowers the objective, as the papers do. If False,
+        explore first and settle later, which finds better trees.
+    order : {"root_first", "leaves_first"}, default="root_first"
+        Order of the levels in a sweep.
+    tol : float, default=1e-4
+        Stop when a sweep lowers the objective by less than this share.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the sample weights by class.
+    warm_start : bool, default=False
+        If True, ``fit`` goes on from `tree_` with `max_iter` more sweeps and a longer `trace_`.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same tree, bit for bit, for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line a sweep.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree as plain arrays.
+    trace_ : Trace
+        Objective, loss, active splits and seconds of each sweep.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_classes_, n_outputs_, n_features_in_, n_iter_ : int
+        Number of classes, of targets (1), of columns, and of sweeps in `trace_`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the tree holds.
+    flops_ : float
+        Mean number of parameters a training row meets on its way to a leaf.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean share of each feature in the splits, see Notes.
+
+    Notes
+    -----
+    `feature_importances_` gives feature j at split i the share
+    ``|w_ij| s_j / sum_k |w_ik| s_k`` with ``s`` the standard deviations of the columns, sums the
+    shares over the splits with the weight of the rows that reach them, and divides by the total.
+    It is zero for a tree without splits. Weights of linear leaves do not count.
+
+    References
+    ----------
+    .. [1] Carreira-Perpiñán and Zharmagambetov, "Ensembles of bagged TAO trees consistently
+       improve over random forests, AdaBoost and gradient boosting", FODS 2020, section 3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from spinney.estimators import TAOTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = TAOTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    >>> bool(tree.score(X, y) > 0.9)
+    True
+    """
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        max_depth: int | None = 8,
+        alpha: float = 0.1,
+        split: str = "oblique",
+        leaf: str = "constant",
+        loss: str = "zero_one",
+        init: object = "balanced",
+        max_iter: int = 20,
+        monotone: bool = False,
+        order: str = "root_first",
+        tol: float = 1e-4,
+        class_weight: object = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_depth = max_depth
+        self.alpha = alpha
+        self.split = split
+        self.leaf = leaf
+        self.loss = loss
+        self.init = init
+        self.max_iter = max_iter
+        self.monotone = monotone
+        self.order = order
+        self.tol = tol
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Most likely class of each row; the first of `classes_` if several tie.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        # Softmax keeps the order of the scores, so it is not needed here.
+        best = self._outputs(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Class probabilities of each row: leaf fractions, or the leaf's softmax.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
+        """
+        scores = self._outputs(X)
+        return softmax(scores, axis=1) if self.tree_.is_linear else scores
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Logarithms of `predict_proba`; -inf where a leaf has no row of the class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+        """
+        scores = self._outputs(X)
+        with np.errstate(divide="ignore"):
+            logs: NDArray[np.float64] = (
+                log_softmax(scores, axis=1) if self.tree_.is_linear else np.log(scores)
+            )
+        return logs
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        check_tree_parameters(self, CLASSIFICATION_LOSSES)
+        check_init(self.init)
+        is_continued = self._is_continued()
+        rows, classes, codes = check_rows_and_classes(self, X, y, reset=not is_continued)
+        if is_continued:
+            _check_same_classes(self.classes_, classes)
+        weights = check_sample_weight(sample_weight, len(codes))
+        weights = weights * class_factors(self.class_weight, classes, codes, weights)[codes]
+        check_total_weight(weights)
+        rows, codes, weights = drop_zero_weight(rows, codes, weights)
+        self.classes_ = classes
+        self.n_classes_ = len(classes)
+        self.n_outputs_ = 1
+        problem = classification_problem(rows, codes, self.n_classes_, weights)
+        self._optimize(rows, problem, classes)
+
+
+class TAOTreeRegressor(RegressorMixin, _TAOTree):  # type: ignore[misc]
+    """A regression tree optimised as a whole by alternating over its nodes.
+
+    Parameters
+    ----------
+    max_depth : int or None, default=8
+        Depth of the start. The fitted tree is pruned, so it can be smaller. None is for
+        ``init="cart"`` only. A given tree keeps its own depth.
+    alpha : float, default=0.1
+        Weight of the l1 penalty on the hyperplanes against the summed loss of the rows; the
+        papers' λ. More gives fewer weights and smaller trees.
+    split : {"oblique", "axis"}, default="oblique"
+        Hyperplanes over all features, or one feature a split.
+    leaf : {"constant", "linear"}, default="constant"
+        One value in each leaf, or a sparse linear regression.
+    loss : {"squared_error", "absolute_error", "huber"}, default="squared_error"
+        Loss of a row, summed over the outputs.
+    huber_delta : float, default=1.0
+        Residual at which the Huber loss turns from squared to absolute.
+    init : str, RandomStructure, Tree or fitted tree estimator, default="balanced"
+        The start. "balanced": complete tree, random hyperplanes that halve their rows. "random":
+        complete tree, random biases. "cart": scikit-learn's CART on squared errors.
+        "random_structure": random structure, see :class:`RandomStructure` for its parameters. In
+        a grid search, wrap a fitted estimator in ``sklearn.frozen.FrozenEstimator``, because a
+        clone is not fitted.
+    max_iter : int, default=20
+        Sweeps over the tree.
+    monotone : bool, default=False
+        If True, accept a node only if it lowers the objective, as the papers do. If False,
+        explore first and settle later, which finds better trees.
+    order : {"root_first", "leaves_first"}, default="root_first"
+        Order of the levels in a sweep.
+    tol : float, default=1e-4
+        Stop when a sweep lowers the objective by less than this share.
+    warm_start : bool, default=False
+        If True, ``fit`` goes on from `tree_` with `max_iter` more sweeps and a longer `trace_`.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same tree, bit for bit, for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line a sweep.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree as plain arrays.
+    trace_ : Trace
+        Objective, loss, active splits and seconds of each sweep.
+    n_outputs_, n_features_in_, n_iter_ : int
+        Number of targets, of columns, and of sweeps in `trace_`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the tree holds.
+    flops_ : float
+        Mean number of parameters a training row meets on its way to a leaf.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean share of each feature in the splits, as in :class:`TAOTreeClassifier`.
+
+    References
+    ----------
+    .. [1] Carreira-Perpiñán and Zharmagambetov, "Ensembles of bagged TAO trees consistently
+       improve over random forests, AdaBoost and gradient boosting", FODS 2020, section 3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from spinney.estimators import TAOTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> tree = TAOTreeRegressor(max_depth=3, leaf="linear", random_state=0).fit(X, y)
+    >>> bool(tree.score(X, y) > 0.4)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        max_depth: int | None = 8,
+        alpha: float = 0.1,
+        split: str = "oblique",
+        leaf: str = "constant",
+        loss: str = "squared_error",
+        huber_delta: float = 1.0,
+        init: object = "balanced",
+        max_iter: int = 20,
+        monotone: bool = False,
+        order: str = "root_first",
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_depth = max_depth
+        self.alpha = alpha
+        self.split = split
+        self.leaf = leaf
+        self.loss = loss
+        self.huber_delta = huber_delta
+        self.init = init
+        self.max_iter = max_iter
+        self.monotone = monotone
+        self.order = order
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Predicted numbers of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
+        """
+        values = self._outputs(X)
+        return values[:, 0] if self.n_outputs_ == 1 else values
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        check_tree_parameters(self, REGRESSION_LOSSES)
+        check_real("huber_delta", self.huber_delta, minimum=0.0, is_open=True, example="1.0")
+        check_init(self.init)
+        rows, targets = check_rows_and_targets(self, X, y, reset=not self._is_continued())
+        weights = check_sample_weight(sample_weight, len(targets))
+        rows, targets, weights = drop_zero_weight(rows, targets, weights)
+        self.n_outputs_ = targets.shape[1]
+        self._optimize(rows, regression_problem(rows, targets, weights))
+
+
+def _check_same_classes(known: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Raise if a warm start meets other classes than the tree it continues."""
+    if not np.array_equal(known, classes):
+        raise ValueError(
+            f"warm_start=True goes on from a tree of the classes {known.tolist()!r} but y holds "
+            f"{classes.tolist()!r}; give the same classes; try warm_start=False."
+        )

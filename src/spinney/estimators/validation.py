@@ -1,0 +1,207 @@
+"""Turn what users pass as X, y and sample_weight into plain checked arrays.
+
+Rows become C-ordered float32, dense or CSR, because that is what the native core reads. Arrays
+already in that form are borrowed, not copied, and no input is ever written to. Missing values,
+shapes and column names are judged by scikit-learn, so its usual messages appear.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, validate_data
+
+Rows: TypeAlias = NDArray[np.float32] | sp.csr_matrix
+
+LARGEST = float(np.finfo(np.float32).max)
+
+
+def check_rows(estimator: BaseEstimator, X: object) -> Rows:
+    """Rows to predict, as float32; their columns must be those seen in ``fit``."""
+    checked = validate_data(
+        estimator, X, reset=False, dtype="numeric", accept_sparse="csr", accept_large_sparse=True
+    )
+    return as_float32(checked, _column_names(estimator))
+
+
+def check_rows_and_classes(
+    estimator: BaseEstimator, X: object, y: object, *, reset: bool
+) -> tuple[Rows, NDArray[Any], NDArray[np.int32]]:
+    """Training rows, the sorted class labels, and each row's position among them."""
+    rows, labels = validate_data(
+        estimator,
+        X,
+        y,
+        reset=reset,
+        dtype="numeric",
+        accept_sparse="csr",
+        accept_large_sparse=True,
+    )
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return as_float32(rows, _column_names(estimator)), classes, codes.astype(np.int32)
+
+
+def check_rows_and_targets(
+    estimator: BaseEstimator, X: object, y: object, *, reset: bool
+) -> tuple[Rows, NDArray[np.float64]]:
+    """Training rows and their numeric targets, float64 of shape (n_rows, n_outputs)."""
+    rows, targets = validate_data(
+        estimator,
+        X,
+        y,
+        reset=reset,
+        dtype="numeric",
+        accept_sparse="csr",
+        accept_large_sparse=True,
+        multi_output=True,
+        y_numeric=True,
+    )
+    return as_float32(rows, _column_names(estimator)), _check_targets(targets)
+
+
+def _check_targets(y: object) -> NDArray[np.float64]:
+    """Targets as a float64 matrix whose squares stay finite."""
+    if sp.issparse(y):
+        raise TypeError(
+            "y is a sparse matrix; give a dense array of numbers; try y.toarray() first."
+        )
+    values = np.asarray(y)
+    if values.dtype.kind not in "fiub":
+        raise ValueError(
+            f"y holds values of dtype {values.dtype}; give numbers; try TAOTreeClassifier if y "
+            "holds classes."
+        )
+    if values.ndim > 2 or values.size == 0:
+        raise ValueError(
+            f"y has shape {values.shape}; give (n_rows,) or (n_rows, n_outputs) with at least "
+            "one output; try y.reshape(len(y), -1)."
+        )
+    targets = np.array(values.reshape(len(values), -1), dtype=np.float64, order="C")
+    if max(targets.max(), -targets.min()) > LARGEST:
+        row = int(np.abs(targets).max(axis=1).argmax())
+        raise ValueError(
+            f"y[{row}]={targets[row].tolist()} is too large, its square could overflow; give "
+            f"numbers between -{LARGEST:.3g} and {LARGEST:.3g}; try dividing y by a constant."
+        )
+    return targets
+
+
+def as_float32(X: object, column_names: NDArray[np.object_] | None = None) -> Rows:
+    """C-ordered float32 rows; finite values that overflow are refused by name and value."""
+    if sp.issparse(X):
+        return _sparse_as_float32(X, column_names)
+    dense = np.asarray(X)
+    with np.errstate(over="ignore", under="ignore"):
+        rows = np.require(dense, np.float32, ["C", "A", "E"])
+    if dense.dtype.kind == "f" and dense.dtype.itemsize > 4 and not _is_finite(rows):
+        row, column = np.argwhere(np.isinf(rows))[0].tolist()
+        _raise_overflow(dense[row, column], row, column, column_names)
+    return rows
+
+
+def _sparse_as_float32(X: sp.csr_matrix, column_names: NDArray[np.object_] | None) -> sp.csr_matrix:
+    """CSR rows in canonical form: sorted, no duplicates, no stored zeros, narrow indices."""
+    if X.shape[1] > np.iinfo(np.int32).max:
+        raise ValueError(
+            f"X has {X.shape[1]} columns; at most {np.iinfo(np.int32).max} are accepted; try "
+            "hashing the columns, for instance with FeatureHasher."
+        )
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    with np.errstate(over="ignore", under="ignore"):
+        data = np.require(X.data, np.float32, ["C", "A", "E"])
+    if not _is_finite(data):
+        place = int(np.flatnonzero(np.isinf(data))[0])
+        row = int(np.searchsorted(X.indptr, place, side="right")) - 1
+        _raise_overflow(X.data[place], row, int(X.indices[place]), column_names)
+    return _without_stored_zeros(X, data)
+
+
+def _without_stored_zeros(X: sp.csr_matrix, data: NDArray[np.float32]) -> sp.csr_matrix:
+    """CSR with the values `data` at the places of `X`, zeros removed, sharing what it can."""
+    width = np.int32 if len(data) <= np.iinfo(np.int32).max else np.int64
+    indices = np.require(X.indices, width, ["C", "A", "E"])
+    indptr = np.require(X.indptr, width, ["C", "A", "E"])
+    if np.count_nonzero(data) == len(data):
+        return sp.csr_matrix((data, indices, indptr), shape=X.shape, copy=False)
+    rows = sp.csr_matrix((data, indices, indptr), shape=X.shape, copy=True)
+    rows.eliminate_zeros()
+    return rows
+
+
+def _is_finite(values: NDArray[np.float32]) -> bool:
+    """True if no value is infinite; unlike np.isfinite(...).all() it allocates no mask."""
+    return values.size == 0 or bool(np.isfinite(values.min()) and np.isfinite(values.max()))
+
+
+def _raise_overflow(
+    value: float, row: int, column: int, column_names: NDArray[np.object_] | None
+) -> None:
+    """Say which value does not fit into float32."""
+    name = "" if column_names is None else f" ({column_names[column]})"
+    raise ValueError(
+        f"X[{row}, {column}]={value:.6g} in column {column}{name} is too large for float32; give "
+        f"values between -{LARGEST:.3g} and {LARGEST:.3g}; try dividing the column by a constant."
+    )
+
+
+def _column_names(estimator: BaseEstimator) -> NDArray[np.object_] | None:
+    """Names of the columns if the data had any."""
+    return cast("NDArray[np.object_] | None", getattr(estimator, "feature_names_in_", None))
+
+
+def check_sample_weight(sample_weight: object, n_rows: int) -> NDArray[np.float64]:
+    """Weights as a float64 vector: finite, none negative, not all zero; None means ones."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weights = cast(
+        "NDArray[np.float64]",
+        check_array(
+            sample_weight, dtype=np.float64, ensure_2d=False, order="C", input_name="sample_weight"
+        ),
+    )
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}; give one weight per row, shape "
+            f"({n_rows},); try np.ones({n_rows}) to start from."
+        )
+    if weights.min() < 0:
+        row = int(weights.argmin())
+        raise ValueError(
+            f"sample_weight[{row}]={weights[row]:.6g} is negative; give weights >= 0; try 0 to "
+            "leave a row out."
+        )
+    check_total_weight(weights)
+    return weights
+
+
+def check_total_weight(weights: NDArray[np.float64]) -> None:
+    """Raise unless some weight is positive and their sum is a moderate number."""
+    total = float(weights.sum())
+    if total == 0:
+        raise ValueError(
+            "sample_weight is zero for all rows; give at least one weight > 0; try "
+            "sample_weight=None to count every row once."
+        )
+    if not total <= LARGEST:
+        raise ValueError(
+            f"the weights sum to {total:.3g}, too large to compute with; give weights whose sum "
+            f"is at most {LARGEST:.3g}; try dividing them by their mean."
+        )
+
+
+def drop_zero_weight(
+    rows: Rows, targets: NDArray[Any], weights: NDArray[np.float64]
+) -> tuple[Rows, NDArray[Any], NDArray[np.float64]]:
+    """Rows of positive weight only: a row of weight 0 must count as a row left out."""
+    is_kept = weights > 0
+    if is_kept.all():
+        return rows, targets, weights
+    return rows[is_kept], targets[is_kept], weights[is_kept]

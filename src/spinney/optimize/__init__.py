@@ -1,0 +1,6 @@
+"""Alternating optimisation of trees."""
+
+from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
+from spinney.optimize.trace import Trace
+
+__all__ = ["OptimizedTree", "TAOOptions", "Trace", "optimize_tree"]

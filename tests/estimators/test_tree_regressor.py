@@ -1,0 +1,154 @@
+"""Behaviour of TAOTreeRegressor: losses, several outputs, weights, starts."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_diabetes
+from sklearn.tree import DecisionTreeRegressor
+
+from spinney.estimators import TAOTreeRegressor
+
+X, Y = load_diabetes(return_X_y=True)
+Y = Y / Y.std()
+Y2 = np.column_stack([Y, X[:, 2] * 10 - X[:, 8] * 5])
+WAYS = [
+    {},
+    {"split": "axis"},
+    {"leaf": "linear"},
+    {"loss": "absolute_error"},
+    {"loss": "huber", "huber_delta": 0.5},
+    {"init": "cart"},
+    {"init": "random_structure", "max_depth": 5},
+    {"monotone": True},
+]
+all_ways = pytest.mark.parametrize("values", WAYS, ids=str)
+
+
+def regressor(**values: Any) -> TAOTreeRegressor:
+    return TAOTreeRegressor(**{"max_depth": 3, "max_iter": 4, "random_state": 0} | values)
+
+
+@all_ways
+def test_each_way_explains_part_of_the_variance(values: dict[str, Any]) -> None:
+    assert regressor(**values).fit(X, Y).score(X, Y) > 0.3
+
+
+@all_ways
+def test_several_outputs_are_predicted_at_once(values: dict[str, Any]) -> None:
+    tree = regressor(**values).fit(X, Y2)
+    assert tree.n_outputs_ == 2
+    assert tree.tree_.n_outputs == 2
+    assert tree.predict(X).shape == Y2.shape
+    assert tree.score(X, Y2) > 0.3
+
+
+def test_one_column_of_targets_is_predicted_as_a_vector() -> None:
+    column, vector = regressor().fit(X, Y[:, None]), regressor().fit(X, Y)
+    assert column.predict(X).shape == (len(Y),)
+    assert column.tree_.same_as(vector.tree_)
+
+
+def test_constant_leaves_hold_the_mean_for_squared_error() -> None:
+    tree = regressor().fit(X, Y)
+    leaves, predicted = tree.apply(X), tree.predict(X)
+    for leaf in np.unique(leaves):
+        assert predicted[leaves == leaf] == pytest.approx(Y[leaves == leaf].mean(), rel=1e-6)
+
+
+def test_constant_leaves_hold_a_median_for_absolute_error() -> None:
+    tree = regressor(loss="absolute_error").fit(X, Y)
+    leaves, predicted = tree.apply(X), tree.predict(X)
+    for leaf in np.unique(leaves):
+        here = leaves == leaf
+        assert np.mean(Y[here] < predicted[here]) <= 0.5
+        assert np.mean(Y[here] > predicted[here]) <= 0.5
+
+
+def test_linear_leaves_fit_a_linear_target() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 3))
+    target = rows @ [1.0, -2.0, 0.0] + 3.0
+    tree = regressor(leaf="linear", max_depth=1, alpha=1e-3).fit(rows, target)
+    assert tree.score(rows, target) > 0.999
+
+
+def test_constant_target_gives_one_leaf() -> None:
+    tree = regressor().fit(X, np.full(len(X), 2.5))
+    assert tree.get_n_leaves() == 1
+    assert tree.predict(X) == pytest.approx(np.full(len(X), 2.5))
+
+
+@pytest.mark.parametrize("values", [{}, {"split": "axis"}, {"init": "cart"}], ids=str)
+def test_weight_k_equals_the_row_repeated(values: dict[str, Any]) -> None:
+    counts = np.random.default_rng(3).integers(0, 4, size=len(X))
+    weighted = regressor(**values).fit(X, Y, sample_weight=counts)
+    repeated = regressor(**values).fit(np.repeat(X, counts, axis=0), np.repeat(Y, counts))
+    assert weighted.predict(X) == pytest.approx(repeated.predict(X), abs=1e-5)
+
+
+@all_ways
+def test_weight_zero_equals_the_row_left_out(values: dict[str, Any]) -> None:
+    kept = np.random.default_rng(3).random(len(X)) < 0.7
+    weighted = regressor(**values).fit(X, Y2, sample_weight=kept.astype(float))
+    without = regressor(**values).fit(X[kept], Y2[kept])
+    assert weighted.tree_.same_as(without.tree_)
+
+
+def test_cart_start_is_never_made_worse() -> None:
+    for seed in range(3):
+        cart = DecisionTreeRegressor(max_depth=4, random_state=seed).fit(X, Y)
+        tree = regressor(init=cart, split="axis", alpha=0.0).fit(X, Y)
+        assert tree.score(X, Y) >= cart.score(X, Y) - 1e-9
+
+
+def test_start_can_be_a_tree_of_several_outputs() -> None:
+    first = regressor().fit(X, Y2)
+    again = regressor(init=first.tree_).fit(X, Y2)
+    assert again.score(X, Y2) >= first.score(X, Y2) - 0.05
+
+
+def test_warm_start_goes_on_and_refuses_other_outputs() -> None:
+    tree = regressor(warm_start=True, max_iter=2, tol=0.0).fit(X, Y)
+    n_first = tree.n_iter_
+    assert tree.fit(X, Y).n_iter_ > n_first
+    with pytest.raises(
+        ValueError, match=r"tree to continue is a tree with 1 outputs but y needs 2"
+    ):
+        tree.fit(X, Y2)
+
+
+@all_ways
+def test_number_of_threads_changes_nothing(values: dict[str, Any]) -> None:
+    one = regressor(n_jobs=1, **values).fit(X, Y2)
+    two = regressor(n_jobs=2, **values).fit(X, Y2)
+    assert one.tree_.same_as(two.tree_)
+    assert np.array_equal(one.predict(X), two.predict(X))
+
+
+@all_ways
+def test_order_and_precision_of_the_copy_change_nothing(values: dict[str, Any]) -> None:
+    rows = X.astype(np.float32)
+    expected = regressor(**values).fit(rows, Y).tree_
+    assert regressor(**values).fit(np.asfortranarray(rows), Y).tree_.same_as(expected)
+    assert regressor(**values).fit(rows.astype(np.float64), Y).tree_.same_as(expected)
+
+
+def test_dense_and_sparse_rows_are_predicted_alike() -> None:
+    rows = np.where(np.abs(X) < 0.02, 0, X).astype(np.float32)
+    for values in ({}, {"leaf": "linear"}):
+        tree = regressor(**values).fit(sp.csr_matrix(rows), Y)
+        assert tree.score(rows, Y) > 0.3
+        assert np.array_equal(tree.apply(rows), tree.apply(sp.csr_matrix(rows)))
+        assert tree.predict(rows) == pytest.approx(tree.predict(sp.csr_matrix(rows)), rel=1e-6)
+
+
+@all_ways
+def test_pickling_keeps_predictions(values: dict[str, Any]) -> None:
+    tree = regressor(**values).fit(X, Y2)
+    copy = pickle.loads(pickle.dumps(tree))
+    assert np.array_equal(copy.predict(X), tree.predict(X))
