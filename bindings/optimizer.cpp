@@ -47,7 +47,7 @@ public:
     virtual ~Base() = default;  // virtual: one Python class over both kinds of rows
     virtual void draw_splits(bool is_balanced) = 0;
     virtual void set_splits(SplitTable splits, LeafTable leaves) = 0;
-    virtual bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded) = 0;
+    virtual bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) = 0;
     virtual bool fit_leaves(std::uint64_t sweep, bool is_guarded) = 0;
     [[nodiscard]] virtual Objective objective() const = 0;
     [[nodiscard]] virtual std::size_t count_active() const = 0;
@@ -71,8 +71,8 @@ public:
 
     void draw_splits(bool is_balanced) override { optimizer_.draw_splits(is_balanced); }
     void set_splits(SplitTable splits, LeafTable leaves) override { optimizer_.set_splits(std::move(splits), std::move(leaves)); }
-    bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded) override {
-        return optimizer_.solve_level(depth, sweep, is_guarded, has_signal);
+    bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) override {
+        return optimizer_.solve_level(depth, sweep, is_guarded, is_next_below, has_signal);
     }
     bool fit_leaves(std::uint64_t sweep, bool is_guarded) override { return optimizer_.fit_leaves(sweep, is_guarded, has_signal); }
     Objective objective() const override { return optimizer_.objective(); }
@@ -287,14 +287,14 @@ void bind_optimizer(nb::module_& m) {
         }, nb::arg("is_balanced"))
         .def("set_tree", &set_tree, nb::arg("bias"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights"),
              nb::arg("leaf_values"), nb::arg("leaf_weights"))
-        .def("solve_level", [](Optimizer& self, std::size_t depth, std::uint64_t sweep, bool is_guarded) {
+        .def("solve_level", [](Optimizer& self, std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) {
             bool is_done = false;
             {
                 const nb::gil_scoped_release release;
-                is_done = (*self).solve_level(depth, sweep, is_guarded);
+                is_done = (*self).solve_level(depth, sweep, is_guarded, is_next_below);
             }
             raise_if_interrupted(is_done);
-        }, nb::arg("depth"), nb::arg("sweep"), nb::arg("is_guarded"))
+        }, nb::arg("depth"), nb::arg("sweep"), nb::arg("is_guarded"), nb::arg("is_next_below") = false)
         .def("fit_leaves", [](Optimizer& self, std::uint64_t sweep, bool is_guarded) {
             bool is_done = false;
             {

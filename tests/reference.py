@@ -118,3 +118,96 @@ def draw_size(delta1, delta2, p, rng, depth=0):
     if depth >= delta2 or (depth >= delta1 and rng.random() >= p):
         return 1
     return 1 + sum(draw_size(delta1, delta2, p, rng, depth + 1) for _ in range(2))
+
+
+# --- node solvers ------------------------------------------------------------------------------
+
+
+def logistic_objective(X, labels, weights, alpha, scale, w, bias):
+    """Weighted logistic loss plus alpha |w|_1, the weights measured in units of `scale`."""
+    margins = labels * (np.asarray(X, dtype=np.float64) @ w.astype(np.float64) + bias)
+    penalty = sum(abs(float(weight)) * s for weight, s in zip(w, scale, strict=True))
+    return float(np.sum(weights * np.logaddexp(0, -margins)) + alpha * penalty)
+
+
+def axis_cost(goes_right, labels, weights):
+    """Weight of the rows that go to the wrong side."""
+    return float(sum(c for r, y, c in zip(goes_right, labels, weights, strict=True) if r != (y > 0)))
+
+
+def best_axis_cost(X, labels, weights, alpha):
+    """Least cost of all thresholds of all features, both ways, and of no feature at all."""
+    everywhere = np.ones(len(X), dtype=bool)
+    costs = [axis_cost(everywhere, labels, weights), axis_cost(~everywhere, labels, weights)]
+    for feature in range(X.shape[1]):
+        for threshold in X[:, feature]:
+            goes_right = X[:, feature] >= threshold
+            costs.append(alpha + axis_cost(goes_right, labels, weights))
+            costs.append(alpha + axis_cost(~goes_right, labels, weights))
+    return min(costs)
+
+
+# --- the objective of a tree -------------------------------------------------------------------
+
+
+def row_loss(loss, answer, target, is_linear, huber_delta=1.0):
+    """Loss of one row from what the tree answers; `target` is a class code or a list of values."""
+    if loss in ("zero_one", "log_loss"):
+        if loss == "zero_one":
+            return float(np.argmax(answer) != target)
+        chances = np.array(answer)
+        if is_linear:
+            chances = np.exp(chances - chances.max())
+        return -np.log(max(chances[target] / chances.sum(), 1e-3))
+    residuals = np.abs(np.array(target) - np.array(answer))
+    if loss == "squared_error":
+        return float(np.sum(residuals**2))
+    if loss == "absolute_error":
+        return float(np.sum(residuals))
+    near = 0.5 * residuals**2
+    far = huber_delta * (residuals - 0.5 * huber_delta)
+    return float(np.sum(np.where(residuals <= huber_delta, near, far)))
+
+
+def penalty(tree, alpha, scale, split):
+    """Penalties of all splits and linear leaves; weights are measured in units of `scale`."""
+    total = sum(alpha * abs(float(w)) * scale[j] for j, w in _terms(tree, "leaf"))
+    if split == "oblique":
+        return total + sum(alpha * abs(float(w)) * scale[j] for j, w in _terms(tree, "split"))
+    return total + alpha * sum(1 for node in range(len(tree.left)) if split_terms(tree, node))
+
+
+def _terms(tree, part):
+    return zip(getattr(tree, f"{part}_indices"), getattr(tree, f"{part}_weights"), strict=True)
+
+
+def objective(tree, X, targets, weights, *, loss, split, alpha, scale):
+    """Weighted loss of all rows plus the penalties."""
+    total = penalty(tree, alpha, scale, split)
+    for x, target, weight in zip(X, targets, weights, strict=True):
+        answer = answer_of_row(tree, x, score_float32)
+        total += weight * row_loss(loss, answer, target, tree.leaf_kind == "linear")
+    return total
+
+
+def subtree_leaf(tree, node, x):
+    """Leaf that a row reaches from `node`."""
+    while tree.left[node] >= 0:
+        goes_right = score_float32(tree, node, x) >= 0
+        node = int(tree.right[node] if goes_right else tree.left[node])
+    return node
+
+
+def care_points(tree, node, X, targets, weights, loss):
+    """(row, label, weight) of the rows at `node` whose loss depends on the side they take."""
+    found = []
+    for row, x in enumerate(X):
+        if node not in path_of_row(tree, x, score_float32):
+            continue
+        left, right = (
+            row_loss(loss, tree.leaf_values[leaf_number(tree, leaf)], targets[row], is_linear=False)
+            for leaf in (subtree_leaf(tree, tree.left[node], x), subtree_leaf(tree, tree.right[node], x))
+        )
+        if left != right:
+            found.append((row, 1 if right < left else -1, weights[row] * abs(left - right)))
+    return found

@@ -1,7 +1,7 @@
 #include "spinney/optimizer.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -18,7 +18,7 @@ constexpr double start_length = 1e-3;
 enum : std::uint64_t { start_stream = 1ULL << 62U, leaf_stream = 1ULL << 61U };
 
 /// A threshold with half of the weight below it, halfway to the next larger value.
-double balanced_threshold(std::vector<std::pair<double, double>>& scored) {
+double balanced_threshold(std::vector<std::pair<double, double>> scored) {
     std::ranges::sort(scored);
     double total = 0.0;
     for (const auto& [score, weight] : scored) total += weight;
@@ -47,6 +47,7 @@ TreeOptimizer<D>::TreeOptimizer(const D& rows, const Scaling& scaling, std::span
     state_.splits.bias.resize(topology_.n_splits);
     state_.leaf_of.resize(rows.n_rows);
     state_.loss_of.resize(rows.n_rows);
+    state_.leaves = leaves_->table();
     sort_rows();
 }
 
@@ -54,48 +55,41 @@ template <Design D>
 void TreeOptimizer<D>::draw_splits(bool is_balanced) {
     for (const auto& level : topology_.levels) {
         parallel_for(level.size(), options_.n_threads, [&](std::size_t i) {
-            const auto node = static_cast<std::size_t>(level[i]);
-            Random random(options_.seed, start_stream, node);
-            float* w = hyperplane(node);
-            for (std::size_t j = 0; j < rows_.n_features; ++j)
-                w[j] = static_cast<float>(start_length * random.normal() * scaling_.inverse_scale[j]);
-            draw_bias(node, is_balanced);
+            draw_split(static_cast<std::size_t>(level[i]), is_balanced);
         });
-        for (std::int32_t node : level) {
-            const auto [begin, end] = reach(static_cast<std::size_t>(node));
-            for (std::size_t i = begin; i < end; ++i) {
-                const bool is_right = rows_.dot(order_[i], hyperplane(static_cast<std::size_t>(node))) +
-                                          bias(static_cast<std::size_t>(node)) >= 0.0;
-                if (is_right)
-                    state_.leaf_of[order_[i]] = static_cast<std::uint32_t>(topology_.middle(static_cast<std::size_t>(node)));
-            }
-        }
         sort_rows();
     }
     fit_leaves(0, false, {});
 }
 
-/// The reduced set of `node` is known: all of its rows sit in the first leaf below it.
+/// Draws one split and sends its rows, which all sit in the first leaf below it, to the side it says.
 template <Design D>
-void TreeOptimizer<D>::draw_bias(std::size_t node, bool is_balanced) {
-    const auto [begin, end] = reach(node);
-    if (is_balanced) {
-        std::vector<std::pair<double, double>> scored;
-        for (std::size_t i = begin; i < end; ++i)
-            scored.emplace_back(rows_.dot(order_[i], hyperplane(node)), targets_.weights[order_[i]]);
-        bias(node) = -balanced_threshold(scored);
-        return;
-    }
-    // A normal bias in standardised space, as long as the direction.
+void TreeOptimizer<D>::draw_split(std::size_t node, bool is_balanced) {
+    Random random(options_.seed, start_stream, node);
+    float* w = hyperplane(node);
     double centre = 0.0;
-    for (std::size_t j = 0; j < rows_.n_features; ++j) centre += static_cast<double>(hyperplane(node)[j]) * scaling_.mean[j];
-    Random random(options_.seed, start_stream + 1, node);
-    bias(node) = start_length * random.normal() - centre;
+    for (std::size_t j = 0; j < rows_.n_features; ++j) {
+        w[j] = static_cast<float>(start_length * random.normal() * scaling_.inverse_scale[j]);
+        centre += static_cast<double>(w[j]) * scaling_.mean[j];
+    }
+    bias(node) = start_length * random.normal() - centre;  // as long as the direction, in standardised space
+
+    const auto [begin, end] = reach(node);
+    std::vector<std::pair<double, double>> scored;
+    for (std::size_t i = begin; i < end; ++i) {
+        rows_.prefetch(order_[std::min(i + 1, end - 1)]);
+        scored.emplace_back(rows_.dot(order_[i], w), targets_.weights[order_[i]]);
+    }
+    if (is_balanced) bias(node) = -balanced_threshold(scored);
+    for (std::size_t i = begin; i < end; ++i)
+        if (scored[i - begin].first + bias(node) >= 0.0)
+            state_.leaf_of[order_[i]] = static_cast<std::uint32_t>(topology_.middle(node));
 }
 
 template <Design D>
 void TreeOptimizer<D>::set_splits(SplitTable splits, LeafTable leaves) {
     state_.splits = std::move(splits);
+    looked_at_ = nothing_looked_at;
     route_all();
     if (leaves.values.empty()) {
         fit_leaves(0, false, {});
@@ -111,17 +105,13 @@ void TreeOptimizer<D>::route_all() {
     const std::size_t n_tasks = (rows_.n_rows + rows_per_task - 1) / rows_per_task;
     parallel_for(n_tasks, options_.n_threads, [&](std::size_t task) {
         const std::size_t end = std::min(rows_.n_rows, (task + 1) * rows_per_task);
-        for (std::size_t n = task * rows_per_task; n < end; ++n)
-            state_.leaf_of[n] = static_cast<std::uint32_t>(descend(n, 0));
+        for (std::size_t n = task * rows_per_task; n < end; ++n) {
+            std::int32_t at = topology_.code(0);
+            walk_batch(rows_, std::span<const std::size_t>(&n, 1), split_arrays(), {&at, 1});
+            state_.leaf_of[n] = static_cast<std::uint32_t>(~at);
+        }
     });
     sort_rows();
-}
-
-/// Rank of the leaf that `row` reaches from `node`.
-template <Design D>
-std::size_t TreeOptimizer<D>::descend(std::size_t row, std::size_t node) const {
-    const SplitArrays splits{state_.splits.weights.data(), state_.splits.bias.data(), topology_.child.data()};
-    return walk_row(rows_, row, splits, topology_.code(node));
 }
 
 /// Counting sort by leaf; within a leaf rows stay in their order.
@@ -134,7 +124,7 @@ void TreeOptimizer<D>::sort_rows() {
     for (std::size_t n = 0; n < rows_.n_rows; ++n) order_[next[state_.leaf_of[n]]++] = static_cast<std::uint32_t>(n);
 }
 
-/// visit(node, row) for the reduced sets of all `nodes`, in parallel over blocks of rows.
+/// visit(node, batch) for the reduced sets of all `nodes`, in parallel over blocks of rows.
 template <Design D>
 template <class Visit>
 bool TreeOptimizer<D>::visit_reach(std::span<const std::int32_t> nodes, const Interrupt& interrupt, const Visit& visit) {
@@ -148,18 +138,56 @@ bool TreeOptimizer<D>::visit_reach(std::span<const std::int32_t> nodes, const In
             tasks.push_back({static_cast<std::size_t>(node), i, std::min(end, i + rows_per_task)});
     }
     return parallel_for(tasks.size(), options_.n_threads, [&](std::size_t t) {
-        for (std::size_t i = tasks[t].begin; i < tasks[t].end; ++i) visit(tasks[t].node, order_[i]);
+        const auto rows = std::span<const std::uint32_t>(order_).subspan(tasks[t].begin, tasks[t].end - tasks[t].begin);
+        for (std::size_t first = 0; first < rows.size(); first += walk_rows) {
+            const std::size_t next = std::min(first + walk_rows, rows.size());
+            for (std::size_t i = next; i < std::min(next + walk_rows, rows.size()); ++i) rows_.prefetch(rows[i]);
+            visit(tasks[t].node, rows.subspan(first, next - first));
+        }
     }, interrupt);
 }
 
-/// The row's present leaf is known; only the subtree of the other child has to be walked.
+/// The present leaf of a row is known; only the subtree of the other child has to be walked.
 template <Design D>
-void TreeOptimizer<D>::look_at_siblings(std::size_t node, std::size_t row) {
-    const bool is_right = state_.leaf_of[row] >= topology_.middle(node);
-    const auto sibling = static_cast<std::size_t>(is_right ? topology_.left[node] : topology_.right[node]);
-    const std::size_t leaf = descend(row, sibling);
-    other_leaf_[row] = static_cast<std::uint32_t>(leaf);
-    other_loss_[row] = leaves_->loss(row, leaf);
+void TreeOptimizer<D>::look_at_sibling(std::size_t node, std::span<const std::uint32_t> batch) {
+    if (topology_.is_leaf(node)) return;
+    const std::size_t middle = topology_.middle(node);
+    const std::int32_t left = topology_.code(static_cast<std::size_t>(topology_.left[node]));
+    const std::int32_t right = topology_.code(static_cast<std::size_t>(topology_.right[node]));
+    std::array<std::int32_t, walk_rows> at{};
+    for (std::size_t r = 0; r < batch.size(); ++r) at[r] = state_.leaf_of[batch[r]] >= middle ? left : right;
+    walk_batch(rows_, batch, split_arrays(), {at.data(), batch.size()});
+    for (std::size_t r = 0; r < batch.size(); ++r) {
+        other_leaf_[batch[r]] = static_cast<std::uint32_t>(~at[r]);
+        other_loss_[batch[r]] = leaves_->loss(batch[r], other_leaf_[batch[r]]);
+    }
+}
+
+/// Sends the rows of a changed split to the side it now says.
+template <Design D>
+void TreeOptimizer<D>::reroute(std::size_t node, std::span<const std::uint32_t> batch) {
+    for (std::uint32_t row : batch) {
+        const bool is_right = rows_.dot(row, hyperplane(node)) + bias(node) >= 0.0;
+        if (is_right == (state_.leaf_of[row] >= topology_.middle(node))) continue;
+        state_.leaf_of[row] = other_leaf_[row];
+        state_.loss_of[row] = other_loss_[row];
+    }
+}
+
+/// look_at_sibling for the children of `node`, each with its part of the batch.
+template <Design D>
+void TreeOptimizer<D>::look_below(std::size_t node, std::span<const std::uint32_t> batch) {
+    std::array<std::uint32_t, walk_rows> left{}, right{};
+    std::size_t n_left = 0;
+    std::size_t n_right = 0;
+    for (std::uint32_t row : batch) {
+        if (state_.leaf_of[row] >= topology_.middle(node))
+            right[n_right++] = row;
+        else
+            left[n_left++] = row;
+    }
+    look_at_sibling(static_cast<std::size_t>(topology_.left[node]), {left.data(), n_left});
+    look_at_sibling(static_cast<std::size_t>(topology_.right[node]), {right.data(), n_right});
 }
 
 /// Rows whose loss depends on where `node` sends them, with the cheaper side as label and the loss
@@ -181,7 +209,8 @@ void TreeOptimizer<D>::collect(std::size_t node, CarePoints& care) const {
 template <Design D>
 CarePoints TreeOptimizer<D>::care_points(std::size_t node) {
     const auto number = static_cast<std::int32_t>(node);
-    visit_reach({&number, 1}, {}, [&](std::size_t i, std::size_t row) { look_at_siblings(i, row); });
+    visit_reach({&number, 1}, {}, [&](std::size_t i, std::span<const std::uint32_t> batch) { look_at_sibling(i, batch); });
+    looked_at_ = nothing_looked_at;  // the look at another level has been overwritten
     CarePoints care;
     collect(node, care);
     return care;
@@ -233,6 +262,8 @@ void TreeOptimizer<D>::propose(std::size_t node, std::uint64_t sweep, const Care
     std::vector<double> weights(care.weights);
     for (double& weight : weights) weight *= sample_weight / total;
     LinearOptions solver = options_.solver;
+    // The ridge tames Newton steps on separable care points; short streaming steps need no such help.
+    if (rows_.n_features > solver.newton_limit) solver.ridge = 0.0;
     solver.n_threads = topology_.depth[node] == 0 ? options_.n_threads : 1;
     solve_linear(rows_, scaling_, norms_, WeightedRows{care.rows, weights}, LogisticLink(care.labels), solver,
                  Random(options_.seed, sweep, node), w, bias);
@@ -255,9 +286,12 @@ bool TreeOptimizer<D>::solve_node(std::size_t node, std::uint64_t sweep, bool is
 }
 
 template <Design D>
-bool TreeOptimizer<D>::solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, const Interrupt& interrupt) {
+bool TreeOptimizer<D>::solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below,
+                                   const Interrupt& interrupt) {
     const auto& level = topology_.levels[depth];
-    if (!visit_reach(level, interrupt, [&](std::size_t node, std::size_t row) { look_at_siblings(node, row); })) return false;
+    const auto look = [&](std::size_t node, std::span<const std::uint32_t> batch) { look_at_sibling(node, batch); };
+    if (looked_at_ != depth && !visit_reach(level, interrupt, look)) return false;
+    looked_at_ = nothing_looked_at;
 
     // Largest first, so that threads end together. A node that no row reaches only costs its penalty: a
     // guarded sweep visits it too and makes it a constant.
@@ -277,13 +311,14 @@ bool TreeOptimizer<D>::solve_level(std::size_t depth, std::uint64_t sweep, bool 
         }, interrupt))
         return false;
 
-    std::erase_if(nodes, [&](std::int32_t node) { return is_changed[static_cast<std::size_t>(node)] == 0; });
-    visit_reach(nodes, {}, [&](std::size_t node, std::size_t row) {
-        const bool is_right = rows_.dot(row, hyperplane(node)) + bias(node) >= 0.0;
-        if (is_right == (state_.leaf_of[row] >= topology_.middle(node))) return;
-        state_.leaf_of[row] = other_leaf_[row];
-        state_.loss_of[row] = other_loss_[row];
+    // Rows are wide and far apart in memory: what the next level wants to know of a row is found out now,
+    // while the row is at hand.
+    const bool looks_below = is_next_below && depth + 1 < topology_.levels.size();
+    visit_reach(level, {}, [&](std::size_t node, std::span<const std::uint32_t> batch) {
+        if (is_changed[node] != 0) reroute(node, batch);
+        if (looks_below) look_below(node, batch);
     });
+    if (looks_below) looked_at_ = depth + 1;
     sort_rows();
     return true;
 }
@@ -309,6 +344,7 @@ bool TreeOptimizer<D>::fit_leaves(std::uint64_t sweep, bool is_guarded, const In
         if (!(total_loss(leaf, rows) <= old_loss)) leaves_->set_row(leaf, before);
     }, interrupt);
     state_.leaves = leaves_->table();
+    looked_at_ = nothing_looked_at;
     refresh_losses();
     return is_done;
 }
@@ -346,6 +382,7 @@ template <Design D>
 void TreeOptimizer<D>::restore(const TreeState& state) {
     state_ = state;
     leaves_->set_table(state.leaves);
+    looked_at_ = nothing_looked_at;
     sort_rows();
 }
 

@@ -88,7 +88,10 @@ void apply_tree(const D& rows, const TreeView& tree, std::size_t n_threads, std:
         const FullSplits full(tree);
         const SplitArrays splits{full.w.data(), full.bias.data(), full.child.data()};
         visit_parallel(rows, n_threads, [&](std::size_t n, std::span<const float> x) {
-            leaf_nodes[n] = static_cast<std::int32_t>(walk(x, splits, 0));
+            const float* row = x.data();
+            std::int32_t at = 0;
+            walk({&row, 1}, x.size(), splits, {&at, 1});
+            leaf_nodes[n] = ~at;
         });
     }
 }

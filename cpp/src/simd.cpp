@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 // Each kernel is compiled twice and chosen when the library is loaded: a wheel built here runs on any
 // x86-64 and still uses AVX2 where it is found. Other processors get the plain loops, which compilers
@@ -17,136 +18,168 @@
 namespace spinney {
 namespace {
 
-/// Partial sums of a dot product. Rows of at most N entries need only the first N of the lanes: the
-/// others stay zero, and adding zeros changes no bit.
-template <std::size_t N>
-using LanesOf = std::array<float, N>;
-using Lanes = LanesOf<float_lanes>;
+// Vectors of the compiler (GCC, Clang): lowered to whatever the target has, lane by lane the same.
+using Float8 = float __attribute__((vector_size(32)));
+using Float4 = float __attribute__((vector_size(16)));
+using Double4 = double __attribute__((vector_size(32)));
 
-/// Lanes are added in double along a fixed tree, short enough for narrow rows.
-template <std::size_t N>
-[[gnu::always_inline]] inline double sum_lanes(const LanesOf<N>& lanes) {
-    double eight[8];
-    for (std::size_t i = 0; i < 8; ++i) {
-        eight[i] = static_cast<double>(lanes[i]) + static_cast<double>(lanes[i + 8]);
-        if constexpr (N == float_lanes)
-            eight[i] += static_cast<double>(lanes[i + 16]) + static_cast<double>(lanes[i + 24]);
-    }
-    double four[4];
-    for (std::size_t i = 0; i < 4; ++i) four[i] = eight[i] + eight[i + 4];
-    return (four[0] + four[2]) + (four[1] + four[3]);
+template <class V, class T>
+[[gnu::always_inline]] inline V load(const T* from) {
+    V v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+}
+template <class V, class T>
+[[gnu::always_inline]] inline void store(T* to, V v) {
+    std::memcpy(to, &v, sizeof v);
 }
 
-/// lanes[first + i] += x[i] * w[i] for i < Count; a constant count becomes vector instructions.
-template <std::size_t Count, std::size_t N>
-[[gnu::always_inline]] inline void add_to_lanes(const float* x, const float* w, std::size_t first, LanesOf<N>& lanes) {
-    for (std::size_t i = 0; i < Count; ++i) lanes[first + i] += x[i] * w[i];
+/// Partial sums of a dot product, eight lanes a vector. Rows of at most 16 entries need only half of
+/// them: the others stay zero, and adding zeros changes no bit.
+template <std::size_t N>
+using LanesOf = std::array<Float8, N / 8>;
+
+/// Lanes are folded in halves: a fixed tree that needs few instructions for narrow rows.
+template <std::size_t N>
+[[gnu::always_inline]] inline double sum_lanes(LanesOf<N> lanes) {
+    if constexpr (N == 32) {
+        lanes[0] += lanes[2];
+        lanes[1] += lanes[3];
+    }
+    lanes[0] += lanes[1];
+    float eight[8];
+    store(eight, lanes[0]);
+    const Float4 four = load<Float4>(eight) + load<Float4>(eight + 4);
+    return static_cast<double>((four[0] + four[2]) + (four[1] + four[3]));
 }
 
 template <std::size_t N>
 [[gnu::always_inline]] inline double lane_dot(const float* x, const float* w, std::size_t size) {
     LanesOf<N> lanes{};
     std::size_t j = 0;
-    if constexpr (N == float_lanes)
-        for (; j + N <= size; j += N) add_to_lanes<N>(x + j, w + j, 0, lanes);
-    std::size_t lane = 0;
-    if (j + 16 <= size) {
-        add_to_lanes<16>(x + j, w + j, 0, lanes);
-        j += 16;
-        lane = 16;
+    for (; j + N <= size; j += N)
+        for (std::size_t v = 0; v < N / 8; ++v) lanes[v] += load<Float8>(x + j + 8 * v) * load<Float8>(w + j + 8 * v);
+    for (std::size_t v = 0; v < N / 8 && j < size; ++v, j += 8) {
+        if (j + 8 <= size) {
+            lanes[v] += load<Float8>(x + j) * load<Float8>(w + j);
+            continue;
+        }
+        float part[8] = {};
+        for (std::size_t i = 0; j + i < size; ++i) part[i] = x[j + i] * w[j + i];
+        lanes[v] += load<Float8>(part);
     }
-    if (j + 8 <= size) {
-        add_to_lanes<8>(x + j, w + j, lane, lanes);
-        j += 8;
-        lane += 8;
-    }
-    for (; j < size; ++j, ++lane) lanes[lane] += x[j] * w[j];
-    return sum_lanes(lanes);
+    return sum_lanes<N>(lanes);
 }
 
 /// The side indexes the children instead of steering a branch: which way a row goes is a coin toss to
-/// the processor, and a wrong guess costs more than the dot product of a narrow row.
+/// the processor, and a wrong guess costs more than the dot product of a narrow row. Rows advance
+/// together, so that one row's arithmetic fills the waiting times of another's.
 template <std::size_t N>
-[[gnu::always_inline]] inline std::size_t walk_with(std::span<const float> x, const SplitArrays& splits,
-                                                    std::int32_t at) {
-    while (at >= 0) {
-        const auto split = static_cast<std::size_t>(at);
-        const double score = lane_dot<N>(x.data(), splits.w + split * x.size(), x.size()) + splits.bias[split];
-        at = splits.child[2 * split + static_cast<std::size_t>(score >= 0.0)];
+[[gnu::always_inline]] inline void walk_with(std::span<const float* const> rows, std::size_t size,
+                                             const SplitArrays& splits, std::span<std::int32_t> at) {
+    for (bool is_moving = true; is_moving;) {
+        is_moving = false;
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            if (at[r] < 0) continue;
+            const auto split = static_cast<std::size_t>(at[r]);
+            const double score = lane_dot<N>(rows[r], splits.w + split * size, size) + splits.bias[split];
+            at[r] = splits.child[2 * split + static_cast<std::size_t>(score >= 0.0)];
+            is_moving = true;
+        }
     }
-    return static_cast<std::size_t>(~at);
-}
-
-[[gnu::always_inline]] inline float soft_threshold(float value, float threshold) {
-    const float shrunk = std::max(std::fabs(value) - threshold, 0.0F);
-    return std::copysign(shrunk, value);
 }
 
 /// exp(x) for x <= 0 to about 1e-13, without calling libm: libm differs between machines.
-[[gnu::always_inline]] inline double exp_negative(double x) {
+[[gnu::always_inline]] inline Double4 exp_negative(Double4 x) {
+    using Bits4 = std::uint64_t __attribute__((vector_size(32)));
     constexpr double log2_e = 1.4426950408889634;
     constexpr double ln2_high = 0.693147180369123816490;
     constexpr double ln2_low = 1.90821492927058770002e-10;
     constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
-    x = std::max(x, -700.0);
-    const double shifted = x * log2_e + shift;
-    const double k = shifted - shift;
-    const double r = (x - k * ln2_high) - k * ln2_low;
-    double series = 1.0 / 39916800.0;
+    x = x < -700.0 ? Double4{} - 700.0 : x;
+    const Double4 shifted = x * log2_e + shift;
+    const Double4 k = shifted - shift;
+    const Double4 r = (x - k * ln2_high) - k * ln2_low;
+    Double4 series = Double4{} + 1.0 / 39916800.0;
     for (double factorial : {3628800.0, 362880.0, 40320.0, 5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0})
         series = series * r + 1.0 / factorial;
-    const auto exponent = (std::bit_cast<std::uint64_t>(shifted) + 1023U) << 52U;
-    return series * std::bit_cast<double>(exponent);
+    const Bits4 exponent = (std::bit_cast<Bits4>(shifted) + 1023U) << 52U;
+    return series * std::bit_cast<Double4>(exponent);
 }
 
 /// log(1 + u) for 0 <= u <= 1 to about 1e-12: twice the series of atanh(u / (2 + u)).
-[[gnu::always_inline]] inline double log1p_unit(double u) {
-    const double t = u / (2.0 + u);
-    const double t2 = t * t;
-    double series = 1.0 / 23.0;
+[[gnu::always_inline]] inline Double4 log1p_unit(Double4 u) {
+    const Double4 t = u / (2.0 + u);
+    const Double4 t2 = t * t;
+    Double4 series = Double4{} + 1.0 / 23.0;
     for (double odd : {21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0})
         series = series * t2 + 1.0 / odd;
     return 2.0 * t * series;
 }
 
+/// A vector of eight consecutive entries from j, zero-filled behind the end of a row.
+[[gnu::always_inline]] inline Float8 load_part(const float* from, std::size_t j, std::size_t size) {
+    if (j + 8 <= size) return load<Float8>(from + j);
+    float part[8] = {};
+    for (std::size_t i = 0; j + i < size; ++i) part[i] = from[j + i];
+    return load<Float8>(part);
+}
+[[gnu::always_inline]] inline void store_part(float* to, std::size_t j, std::size_t size, Float8 v) {
+    if (j + 8 <= size) {
+        store(to + j, v);
+        return;
+    }
+    for (std::size_t i = 0; j + i < size; ++i) to[j + i] = v[i];
+}
+
+/// sign(v) max(|v| - t, 0), lane by lane: v - clamp(v, -t, t).
+[[gnu::always_inline]] inline Float8 soft_threshold(Float8 v, Float8 t) {
+    const Float8 below = v < -t ? -t : v;
+    return v - (below > t ? t : below);
+}
+
+/// metric * sum_k slope_k (row_k - mean) at the eight entries from j.
+template <std::size_t Count>
+[[gnu::always_inline]] inline Float8 gradient_part(const StreamVectors& v, const float* const rows[4],
+                                                   const float slope[4], float total, std::size_t j) {
+    Float8 sum = slope[0] * load_part(rows[0], j, v.size);
+    for (std::size_t k = 1; k < Count; ++k) sum += slope[k] * load_part(rows[k], j, v.size);
+    return (sum - total * load_part(v.mean, j, v.size)) * load_part(v.metric, j, v.size);
+}
+
+template <std::size_t Count>
+[[gnu::always_inline]] inline float sum_of(const float slope[4]) {
+    float total = slope[0];
+    for (std::size_t k = 1; k < Count; ++k) total += slope[k];
+    return total;
+}
+
 template <std::size_t Count>
 [[gnu::always_inline]] inline double stream_step_of(const StreamVectors& v, const float* const rows[4],
-                                                    const float change[4], float step,
-                                                    float inverse_rows) {
+                                                    const float change[4], float step, float inverse_rows) {
     constexpr auto repeats = static_cast<float>(Count);
-    float total = 0.0F;
-    for (std::size_t k = 0; k < Count; ++k) total += change[k];
+    const float total = sum_of<Count>(change);
     const float keep = Count == 1 ? v.keep : v.keep * v.keep * v.keep * v.keep;
-    Lanes centre{};
-    const auto update = [&](std::size_t j, float& lane) {
-        float sum = change[0] * rows[0][j];
-        for (std::size_t k = 1; k < Count; ++k) sum += change[k] * rows[k][j];
-        const float fresh = (sum - total * v.mean[j]) * v.metric[j];
-        const float moved = v.w[j] - step * (fresh + repeats * v.gradient[j]);
-        v.gradient[j] += fresh * inverse_rows;
-        const float next = soft_threshold(moved * keep, repeats * v.threshold[j]);
-        v.w[j] = next;
-        lane += next * v.mean[j];
-    };
-    std::size_t j = 0;
-    for (; j + float_lanes <= v.size; j += float_lanes)
-#pragma GCC ivdep
-        for (std::size_t lane = 0; lane < float_lanes; ++lane) update(j + lane, centre[lane]);
-    for (std::size_t lane = 0; j + lane < v.size; ++lane) update(j + lane, centre[lane]);
-    return sum_lanes(centre);
+    LanesOf<float_lanes> centre{};
+    for (std::size_t j = 0; j < v.size; j += 8) {
+        const Float8 fresh = gradient_part<Count>(v, rows, change, total, j);
+        const Float8 gradient = load_part(v.gradient, j, v.size);
+        const Float8 moved = load_part(v.w, j, v.size) - step * (fresh + repeats * gradient);
+        const Float8 next = soft_threshold(moved * keep, repeats * load_part(v.threshold, j, v.size));
+        store_part(v.gradient, j, v.size, gradient + fresh * inverse_rows);
+        store_part(v.w, j, v.size, next);
+        centre[j / 8 % 4] += next * load_part(v.mean, j, v.size);
+    }
+    return sum_lanes<float_lanes>(centre);
 }
 
 template <std::size_t Count>
 [[gnu::always_inline]] inline void add_gradient_of(const StreamVectors& v, const float* const rows[4],
                                                    const float slope[4]) {
-    float total = 0.0F;
-    for (std::size_t k = 0; k < Count; ++k) total += slope[k];
-#pragma GCC ivdep
-    for (std::size_t j = 0; j < v.size; ++j) {
-        float sum = slope[0] * rows[0][j];
-        for (std::size_t k = 1; k < Count; ++k) sum += slope[k] * rows[k][j];
-        v.gradient[j] += (sum - total * v.mean[j]) * v.metric[j];
-    }
+    const float total = sum_of<Count>(slope);
+    for (std::size_t j = 0; j < v.size; j += 8)
+        store_part(v.gradient, j, v.size,
+                   load_part(v.gradient, j, v.size) + gradient_part<Count>(v, rows, slope, total, j));
 }
 
 }  // namespace
@@ -157,17 +190,22 @@ SPINNEY_KERNEL double dot(std::span<const float> x, const float* w) {
 }
 
 double dot(std::span<const std::int32_t> indices, const float* values, const float* w) {
-    Lanes lanes{};
+    std::array<float, float_lanes> lanes{};
     for (std::size_t k = 0; k < indices.size(); ++k) {
         const auto j = static_cast<std::size_t>(indices[k]);
         lanes[j % float_lanes] += values[k] * w[j];
     }
-    return sum_lanes(lanes);
+    for (std::size_t half = float_lanes / 2; half >= 4; half /= 2)
+        for (std::size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+    return static_cast<double>((lanes[0] + lanes[2]) + (lanes[1] + lanes[3]));
 }
 
-SPINNEY_KERNEL std::size_t walk(std::span<const float> x, const SplitArrays& splits, std::int32_t start) {
-    if (x.size() <= 16) return walk_with<16>(x, splits, start);
-    return walk_with<float_lanes>(x, splits, start);
+SPINNEY_KERNEL void walk(std::span<const float* const> rows, std::size_t size, const SplitArrays& splits,
+                         std::span<std::int32_t> at) {
+    if (size <= 16)
+        walk_with<16>(rows, size, splits, at);
+    else
+        walk_with<float_lanes>(rows, size, splits, at);
 }
 
 SPINNEY_KERNEL double stream_step(const StreamVectors& v, const float* const rows[4],
@@ -187,34 +225,44 @@ SPINNEY_KERNEL void add_gradient(const StreamVectors& v, const float* const rows
 
 SPINNEY_KERNEL void standardise(std::span<const float> x, const double* mean,
                                 const double* inverse_scale, double* z) {
-    for (std::size_t j = 0; j < x.size(); ++j)
-        z[j] = (static_cast<double>(x[j]) - mean[j]) * inverse_scale[j];
+    std::size_t j = 0;
+    for (; j + 4 <= x.size(); j += 4) {
+        const Double4 wide = __builtin_convertvector(load<Float4>(x.data() + j), Double4);
+        store(z + j, (wide - load<Double4>(mean + j)) * load<Double4>(inverse_scale + j));
+    }
+    for (; j < x.size(); ++j) z[j] = (static_cast<double>(x[j]) - mean[j]) * inverse_scale[j];
 }
 
 SPINNEY_KERNEL void logistic(std::span<const double> t, double* p, double* loss) {
-#pragma GCC ivdep
-    for (std::size_t n = 0; n < t.size(); ++n) {
-        const double u = exp_negative(-std::fabs(t[n]));
-        const double small = u / (1.0 + u);
-        p[n] = t[n] >= 0.0 ? 1.0 - small : small;
-        loss[n] = std::max(-t[n], 0.0) + log1p_unit(u);
+    for (std::size_t n = 0; n < t.size(); n += 4) {
+        const std::size_t count = std::min<std::size_t>(4, t.size() - n);
+        double part[4] = {};
+        std::copy_n(t.data() + n, count, part);
+        const auto at = load<Double4>(part);
+        const Double4 u = exp_negative(at < 0.0 ? at : -at);
+        const Double4 small = u / (1.0 + u);
+        store(part, at < 0.0 ? small : 1.0 - small);
+        std::copy_n(part, count, p + n);
+        store(part, (at < 0.0 ? -at : Double4{}) + log1p_unit(u));
+        std::copy_n(part, count, loss + n);
     }
 }
 
-SPINNEY_KERNEL void add_hessian(const double* z, const double* h, std::size_t stride, double* hessian) {
+SPINNEY_KERNEL void add_hessian(const double* z, std::size_t n_rows, std::size_t stride, const double* h,
+                                double* hessian) {
     constexpr std::size_t tile = 4;
     for (std::size_t i = 0; i < stride; i += tile) {
         for (std::size_t j = i; j < stride; j += tile) {
-            double sums[tile][tile] = {};
-            for (std::size_t r = 0; r < block_rows; ++r) {
+            Double4 sums[tile] = {};
+            for (std::size_t r = 0; r < n_rows; ++r) {
                 const double* row = z + r * stride;
-                for (std::size_t a = 0; a < tile; ++a) {
-                    const double left = h[r] * row[i + a];
-                    for (std::size_t b = 0; b < tile; ++b) sums[a][b] += left * row[j + b];
-                }
+                const Double4 right = h[r] * load<Double4>(row + j);
+                for (std::size_t a = 0; a < tile; ++a) sums[a] += row[i + a] * right;
             }
-            for (std::size_t a = 0; a < tile; ++a)
-                for (std::size_t b = 0; b < tile; ++b) hessian[(i + a) * stride + j + b] += sums[a][b];
+            for (std::size_t a = 0; a < tile; ++a) {
+                double* out = hessian + (i + a) * stride + j;
+                store(out, load<Double4>(out) + sums[a]);
+            }
         }
     }
 }
@@ -222,17 +270,19 @@ SPINNEY_KERNEL void add_hessian(const double* z, const double* h, std::size_t st
 SPINNEY_KERNEL void block_scores(const double* z, std::size_t n_rows, std::size_t stride,
                                  const double* w, double bias, double* out) {
     for (std::size_t r = 0; r < n_rows; ++r) {
-        double lanes[4] = {};
-        for (std::size_t j = 0; j < stride; j += 4)
-            for (std::size_t lane = 0; lane < 4; ++lane) lanes[lane] += z[r * stride + j + lane] * w[j + lane];
+        Double4 lanes{};
+        for (std::size_t j = 0; j < stride; j += 4) lanes += load<Double4>(z + r * stride + j) * load<Double4>(w + j);
         out[r] = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + bias;
     }
 }
 
 SPINNEY_KERNEL void add_block_gradient(const double* z, std::size_t n_rows, std::size_t stride,
                                        const double* slopes, double* out) {
-    for (std::size_t r = 0; r < n_rows; ++r)
-        for (std::size_t j = 0; j < stride; ++j) out[j] += slopes[r] * z[r * stride + j];
+    for (std::size_t j = 0; j < stride; j += 4) {
+        Double4 sum = load<Double4>(out + j);
+        for (std::size_t r = 0; r < n_rows; ++r) sum += slopes[r] * load<Double4>(z + r * stride + j);
+        store(out + j, sum);
+    }
 }
 
 }  // namespace spinney

@@ -97,15 +97,15 @@ private:
             model_.bias_gradient += block_.slope[r] *= entries_.weights[first + r];
             model_.bias_hessian += block_.curvature[r] *= entries_.weights[first + r];
         }
-        std::fill(block_.curvature + count, block_.curvature + block_rows, 0.0);
         add_block_gradient(z, count, stride, block_.slope, model_.gradient.data());
         add_block_gradient(z, count, stride, block_.curvature, model_.bias_column.data());
-        add_hessian(z, block_.curvature, stride, model_.hessian.data());
+        add_hessian(z, count, stride, block_.curvature, model_.hessian.data());
     }
 
     /// Minimiser of the quadratic model plus the penalties, by coordinate descent.
     [[nodiscard]] Point minimise_model(const Point& at) const {
         constexpr std::size_t max_passes = 50;
+        constexpr double model_tolerance = 1e-2;  // the model is only an approximation of the objective
         // A direction without curvature (separated rows, a duplicated column) must not get an endless step.
         const double floor = 1e-10 * (1.0 + model_.bias_hessian);
         Point to = at;
@@ -130,7 +130,7 @@ private:
             bias_residual += step * model_.bias_hessian;
             for (std::size_t i = 0; i < model_.stride; ++i) residual[i] += step * model_.bias_column[i];
             largest = std::max(largest, step * step * model_.bias_hessian);
-            if (largest <= 1e-4 * options_.tolerance * model_.value) break;
+            if (largest <= model_tolerance * options_.tolerance * model_.value) break;
         }
         return to;
     }

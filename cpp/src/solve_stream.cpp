@@ -135,6 +135,7 @@ private:
             std::vector<double> scores(n_outputs_);
             const std::size_t end = std::min(terms_.size(), (chunk + 1) * gradient_chunk);
             for (std::size_t e = chunk * gradient_chunk; e < end; ++e) {
+                rows_.prefetch(terms_[std::min(e + 1, end - 1)].row);
                 float* slopes = slopes_.data() + e * n_outputs_;
                 slopes_of(terms_[e], scores.data(), slopes);
                 add_to(sums.data() + chunk * n_outputs_ * d_, terms_[e].row, slopes);
@@ -169,6 +170,7 @@ private:
             if constexpr (is_sparse<D>)
                 rows_.for_each(terms_[order[e]].row, [&](std::size_t j, float) { catch_up(j); });
             for (std::size_t i = 0; i < count; ++i) {
+                rows_.prefetch(terms_[order[std::min(e + i + batch_rows, order.size() - 1)]].row);
                 float* table = slopes_.data() + order[e + i] * n_outputs_;
                 slopes_of(terms_[order[e + i]], scores.data(), slopes.data());
                 for (std::size_t k = 0; k < n_outputs_; ++k) {

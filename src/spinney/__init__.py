@@ -1,6 +1,12 @@
 """Small forests of optimised oblique decision trees."""
 
-from spinney.estimators import RandomStructure, TAOTreeClassifier, TAOTreeRegressor
+from spinney.estimators import (
+    RandomStructure,
+    RegularizationPath,
+    TAOTreeClassifier,
+    TAOTreeRegressor,
+    regularization_path,
+)
 from spinney.model import export_text
 from spinney.optimize import Trace
 from spinney.tree import Tree
@@ -9,10 +15,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "RandomStructure",
+    "RegularizationPath",
     "TAOTreeClassifier",
     "TAOTreeRegressor",
     "Trace",
     "Tree",
     "__version__",
     "export_text",
+    "regularization_path",
 ]

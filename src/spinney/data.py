@@ -27,6 +27,9 @@ SPARSE_BELOW = 0.1
 #: otherwise be blown up, and l1 would prefer a pixel at the border or a rare word to all others.
 LEAST_SCALE_OF_RANGE = 0.125
 
+_NO_CLASSES = np.zeros(0, dtype=np.int32)
+_NO_VALUES = np.zeros((0, 1))
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -68,6 +71,16 @@ class Problem:
         return self.n_classes or int(self.targets.shape[1])
 
     @property
+    def classes(self) -> NDArray[np.int32]:
+        """Class codes; empty for regression."""
+        return self.targets.astype(np.int32, copy=False) if self.n_classes else _NO_CLASSES
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Real targets; empty for classification."""
+        return _NO_VALUES if self.n_classes else self.targets.astype(np.float64, copy=False)
+
+    @property
     def inverse_scale(self) -> NDArray[np.float64]:
         """1 / scale, and 0 for constant columns."""
         return np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=self.scale > 0)
@@ -75,14 +88,14 @@ class Problem:
 
 def as_rows(X: Matrix) -> _core.Rows:
     """Native view of checked rows; a matrix in C-ordered float32 or canonical CSR is not copied."""
-    if sp.issparse(X):
-        return _core.sparse_rows(
-            np.ascontiguousarray(X.indptr, dtype=np.int64),
-            np.ascontiguousarray(X.indices, dtype=np.int32),
-            np.ascontiguousarray(X.data, dtype=np.float32),
-            X.shape[1],
-        )
-    return _core.dense_rows(np.ascontiguousarray(X, dtype=np.float32))
+    if isinstance(X, np.ndarray):
+        return _core.dense_rows(np.ascontiguousarray(X, dtype=np.float32))
+    return _core.sparse_rows(
+        np.ascontiguousarray(X.indptr, dtype=np.int64),
+        np.ascontiguousarray(X.indices, dtype=np.int32),
+        np.ascontiguousarray(X.data, dtype=np.float32),
+        X.shape[1],
+    )
 
 
 def classification_problem(
@@ -132,7 +145,6 @@ def _problem(
 def _store_by_density(X: Matrix) -> Matrix:
     """Rows as CSR if few of their entries are not zero, else as a dense array."""
     n_entries = X.shape[0] * X.shape[1]
-    n_nonzero = X.nnz if sp.issparse(X) else np.count_nonzero(X)
-    if n_nonzero < SPARSE_BELOW * n_entries:
-        return X if sp.issparse(X) else sp.csr_matrix(X)
-    return X.toarray() if sp.issparse(X) else X
+    if isinstance(X, np.ndarray):
+        return sp.csr_matrix(X) if np.count_nonzero(X) < SPARSE_BELOW * n_entries else X
+    return X if X.nnz < SPARSE_BELOW * n_entries else X.toarray()

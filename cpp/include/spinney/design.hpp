@@ -1,6 +1,7 @@
 #pragma once
 /// The rows of a data matrix, dense or sparse, behind one set of operations.
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include "spinney/simd.hpp"
 
 namespace spinney {
+
+inline constexpr std::size_t cache_line = 16;  ///< floats
 
 /// Row-major float32 matrix, borrowed.
 struct DenseRows {
@@ -20,6 +23,10 @@ struct DenseRows {
         return {values + n * n_features, n_features};
     }
     [[nodiscard]] double dot(std::size_t n, const float* w) const { return spinney::dot(row(n), w); }
+    /// Asks for a row that is needed soon. Wide rows are visited in no order the processor could guess.
+    void prefetch(std::size_t n) const {
+        for (std::size_t j = 0; j < n_features; j += cache_line) __builtin_prefetch(values + n * n_features + j);
+    }
 
     template <class Visit>
     void for_each(std::size_t n, Visit&& visit) const {
@@ -44,6 +51,7 @@ struct SparseRows {
         return {indices + begin(n), size(n)};
     }
     [[nodiscard]] std::span<const float> entries(std::size_t n) const { return {values + begin(n), size(n)}; }
+    void prefetch(std::size_t) const {}
     [[nodiscard]] double dot(std::size_t n, const float* w) const {
         return spinney::dot(columns(n), values + begin(n), w);
     }
@@ -57,19 +65,23 @@ struct SparseRows {
     }
 };
 
-/// Leaf that row n reaches from `start`.
-[[nodiscard]] inline std::size_t walk_row(const DenseRows& rows, std::size_t n, const SplitArrays& splits,
-                                          std::int32_t start) {
-    return walk(rows.row(n), splits, start);
+/// Moves up to walk_rows rows (given by number) from `at` to the leaves they reach, as `walk` does.
+template <class Index>
+void walk_batch(const DenseRows& rows, std::span<const Index> numbers, const SplitArrays& splits,
+                std::span<std::int32_t> at) {
+    std::array<const float*, walk_rows> x{};
+    for (std::size_t r = 0; r < numbers.size(); ++r) x[r] = rows.row(numbers[r]).data();
+    walk({x.data(), numbers.size()}, rows.n_features, splits, at);
 }
-[[nodiscard]] inline std::size_t walk_row(const SparseRows& rows, std::size_t n, const SplitArrays& splits,
-                                          std::int32_t at) {
-    while (at >= 0) {
-        const auto split = static_cast<std::size_t>(at);
-        const double score = rows.dot(n, splits.w + split * rows.n_features) + splits.bias[split];
-        at = splits.child[2 * split + static_cast<std::size_t>(score >= 0.0)];
-    }
-    return static_cast<std::size_t>(~at);
+template <class Index>
+void walk_batch(const SparseRows& rows, std::span<const Index> numbers, const SplitArrays& splits,
+                std::span<std::int32_t> at) {
+    for (std::size_t r = 0; r < numbers.size(); ++r)
+        while (at[r] >= 0) {
+            const auto split = static_cast<std::size_t>(at[r]);
+            const double score = rows.dot(numbers[r], splits.w + split * rows.n_features) + splits.bias[split];
+            at[r] = splits.child[2 * split + static_cast<std::size_t>(score >= 0.0)];
+        }
 }
 
 template <class D>

@@ -62,8 +62,10 @@ public:
     void set_splits(SplitTable splits, LeafTable leaves);
 
     /// Solves the reduced problem of every split of one depth. Guarded: a split is replaced only if
-    /// that lowers its share of the objective. Returns false if interrupted.
-    bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, const Interrupt& interrupt);
+    /// that lowers its share of the objective. `is_next_below` says that the next level to be solved is
+    /// the one below, which saves a pass over the rows. Returns false if interrupted.
+    bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below,
+                     const Interrupt& interrupt);
     /// Refits every leaf on its reduced set, guarded or not.
     bool fit_leaves(std::uint64_t sweep, bool is_guarded, const Interrupt& interrupt);
 
@@ -89,16 +91,20 @@ private:
         return state_.splits.bias[static_cast<std::size_t>(topology_.split_of_node[node])];
     }
     [[nodiscard]] double penalty(std::span<const float> w) const;
-    [[nodiscard]] std::size_t descend(std::size_t row, std::size_t node) const;
+    [[nodiscard]] SplitArrays split_arrays() const {
+        return {state_.splits.weights.data(), state_.splits.bias.data(), topology_.child.data()};
+    }
     template <class Visit>
     bool visit_reach(std::span<const std::int32_t> nodes, const Interrupt& interrupt, const Visit& visit);
-    void look_at_siblings(std::size_t node, std::size_t row);
+    void look_at_sibling(std::size_t node, std::span<const std::uint32_t> batch);
+    void reroute(std::size_t node, std::span<const std::uint32_t> batch);
+    void look_below(std::size_t node, std::span<const std::uint32_t> batch);
     void collect(std::size_t node, CarePoints& care) const;
     bool solve_node(std::size_t node, std::uint64_t sweep, bool is_guarded);
     void propose(std::size_t node, std::uint64_t sweep, const CarePoints& care, std::span<float> w, double& bias) const;
     [[nodiscard]] double node_cost(const CarePoints& care, std::span<const float> w, double bias) const;
     void route_all();
-    void draw_bias(std::size_t node, bool is_balanced);
+    void draw_split(std::size_t node, bool is_balanced);
     void sort_rows();
     void refresh_losses();
 
@@ -114,6 +120,8 @@ private:
     std::vector<std::size_t> leaf_start_;
     std::vector<std::uint32_t> other_leaf_;  ///< leaf a row would reach through the other child
     std::vector<double> other_loss_;
+    static constexpr std::size_t nothing_looked_at = static_cast<std::size_t>(-1);
+    std::size_t looked_at_ = nothing_looked_at;  ///< level for which the two arrays above are up to date
 };
 
 }  // namespace spinney

@@ -29,8 +29,12 @@ struct SplitArrays {
     const std::int32_t* child;
 };
 
-/// Leaf that a row reaches from `start`, which is coded like a child.
-[[nodiscard]] std::size_t walk(std::span<const float> x, const SplitArrays& splits, std::int32_t start);
+/// Moves each row from `at` (coded like a child) to the leaf it reaches; at[r] ends as ~leaf.
+void walk(std::span<const float* const> rows, std::size_t size, const SplitArrays& splits,
+          std::span<std::int32_t> at);
+
+/// Rows that `walk` handles best at once.
+inline constexpr std::size_t walk_rows = 4;
 
 /// One vector per unknown of the streaming solver, all of length `size`, in raw feature space.
 struct StreamVectors {
@@ -62,8 +66,8 @@ void logistic(std::span<const double> t, double* p, double* loss);
 /// Rows a block kernel handles at once; 64 standardised Letter rows fit the first-level cache.
 inline constexpr std::size_t block_rows = 64;
 
-/// upper(H) += Z' diag(h) Z for one block; Z is block_rows x stride, stride a multiple of 4.
-void add_hessian(const double* z, const double* h, std::size_t stride, double* hessian);
+/// upper(H) += Z' diag(h) Z for the rows of a block; Z is n_rows x stride, stride a multiple of 4.
+void add_hessian(const double* z, std::size_t n_rows, std::size_t stride, const double* h, double* hessian);
 
 /// out[r] = z_r . w + bias for the rows of a block.
 void block_scores(const double* z, std::size_t n_rows, std::size_t stride, const double* w,

@@ -24,9 +24,9 @@ struct WeightedRows {
 struct LinearOptions {
     double alpha = 0.0;
     double ridge = 0.0;             ///< the streaming solver takes alpha or ridge, not both
-    std::size_t max_newton = 4;     ///< Newton steps
-    std::size_t epochs = 2;         ///< passes of the streaming solver after its first gradient
-    double step = 1.0;              ///< streaming step in units of 1 / (mean curvature of a row)
+    std::size_t max_newton = 1;     ///< Newton steps
+    std::size_t epochs = 1;         ///< passes of the streaming solver after its first gradient
+    double step = 0.3;              ///< streaming step in units of 1 / (mean curvature of a row)
     double tolerance = 1e-3;        ///< Newton stops when the objective falls by less than this share
     std::size_t newton_limit = 96;  ///< most features for which Newton is chosen
     std::size_t n_threads = 1;

@@ -1,6 +1,13 @@
 """The scikit-learn face of the library: validate, call, store."""
 
+from spinney.estimators.path import RegularizationPath, regularization_path
 from spinney.estimators.start import RandomStructure
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
 
-__all__ = ["RandomStructure", "TAOTreeClassifier", "TAOTreeRegressor"]
+__all__ = [
+    "RandomStructure",
+    "RegularizationPath",
+    "TAOTreeClassifier",
+    "TAOTreeRegressor",
+    "regularization_path",
+]

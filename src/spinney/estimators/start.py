@@ -138,6 +138,7 @@ def make_start(
     init: object,
     *,
     max_depth: int | None,
+    split: str,
     seed: int,
     rows: Rows,
     problem: Problem,
@@ -151,6 +152,8 @@ def make_start(
         Checked by :func:`check_init`.
     max_depth : int or None
         Depth of the structure; a given tree keeps its own.
+    split : {"oblique", "axis"}
+        Kind of split that is wanted.
     seed : int
         Draws the random structure and breaks CART's ties.
     rows : float32 ndarray or CSR matrix of shape (n_rows, n_features)
@@ -164,7 +167,7 @@ def make_start(
     if isinstance(init, RandomStructure):
         return init.draw(seed)
     tree = init if isinstance(init, Tree) else _tree_of(_unfrozen(init), problem, classes)
-    check_fits(tree, problem, "init")
+    check_fits(tree, problem, split, "init")
     return tree
 
 
@@ -219,8 +222,12 @@ def _tree_of(
     return from_sklearn(estimator)
 
 
-def check_fits(tree: Tree, problem: Problem, name: str) -> None:
-    """Raise unless the tree reads the problem's columns and predicts its outputs."""
+def check_fits(tree: Tree, problem: Problem, split: str, name: str) -> None:
+    """Raise unless the tree reads the problem's columns, predicts its outputs and may be split so.
+
+    A split that no sweep improves stays as it was, so an oblique start would leave oblique splits
+    in a tree that is meant to have axis-aligned ones.
+    """
     if tree.n_features != problem.n_features:
         raise ValueError(
             f"{name} is a tree on {tree.n_features} columns but X has {problem.n_features}; give "
@@ -231,4 +238,10 @@ def check_fits(tree: Tree, problem: Problem, name: str) -> None:
         raise ValueError(
             f"{name} is a tree with {tree.n_outputs} outputs but y needs {n_outputs}; give a tree "
             "with one output per class or per target; try fitting it to this y."
+        )
+    widest = int(np.diff(tree.split_indptr).max())
+    if split == "axis" and widest > 1:
+        raise ValueError(
+            f'{name} is a tree with {widest} weights in a split but split="axis"; give a tree with '
+            'one weight a split; try split="oblique", or init="cart".'
         )

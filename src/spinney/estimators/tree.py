@@ -119,6 +119,15 @@ class _TAOTree(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         """Check, optimise and store, on a copy that ``fit`` may throw away."""
+        rows, problem = self._problem(X, y, sample_weight)
+        start, options = self._start(rows, problem)
+        report = sweep_reporter(self.verbose)
+        self._store(optimize_tree(problem, start, options, callback=report), problem)
+
+    def _problem(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Rows, Problem]:
+        """Check the parameters and the data, store what they tell, and build the problem."""
         raise NotImplementedError
 
     def _options(self, seed: int) -> TAOOptions:
@@ -138,32 +147,27 @@ class _TAOTree(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
             init="random" if isinstance(self.init, str) and self.init == "random" else "balanced",
         )
 
-    def _optimize(
-        self, rows: Rows, problem: Problem, classes: NDArray[np.generic] | None = None
-    ) -> None:
-        """Run the optimiser from the wanted start and store the result."""
+    def _start(self, rows: Rows, problem: Problem) -> tuple[Topology | Tree, TAOOptions]:
+        """Where the optimiser starts, and its options."""
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        is_continued = self._is_continued()
-        if is_continued:
-            check_fits(self.tree_, problem, "the tree to continue")
-            start: Topology | Tree = self.tree_
-        else:
-            start = make_start(
-                self.init,
-                max_depth=self.max_depth,
-                seed=seed,
-                rows=rows,
-                problem=problem,
-                classes=classes,
-            )
-        result = optimize_tree(
-            problem, start, self._options(seed), callback=sweep_reporter(self.verbose)
+        if self._is_continued():
+            check_fits(self.tree_, problem, self.split, "the tree to continue")
+            return self.tree_, self._options(seed)
+        start = make_start(
+            self.init,
+            max_depth=self.max_depth,
+            split=self.split,
+            seed=seed,
+            rows=rows,
+            problem=problem,
+            classes=self.classes_ if problem.n_classes else None,
         )
-        self._store(result, problem, is_continued)
+        return start, self._options(seed)
 
-    def _store(self, result: OptimizedTree, problem: Problem, is_continued: bool) -> None:
+    def _store(self, result: OptimizedTree, problem: Problem) -> None:
         """Set the fitted attributes."""
         tree = result.tree
+        is_continued = self._is_continued()
         leaves = tree.leaf_index[apply(tree, problem.rows, n_threads=self._n_threads())]
         leaf_rows = np.zeros(tree.n_leaves)
         np.add.at(leaf_rows, leaves, problem.sample_weight)
@@ -256,7 +260,7 @@ class TAOTreeClassifier(ClassifierMixin, _TAOTree):  # type: ignore[misc]
     Notes
     -----
     `feature_importances_` gives feature j at split i the share
-    ``|w_ij| s_j / sum_k |w_ik| s_k`` with ``s`` the standard deviations of the columns, sums the
+    ``|w_ij| s_j / sum_k |w_ik| s_k`` with ``s`` the scales of the columns in training, sums the
     shares over the splits with the weight of the rows that reach them, and divides by the total.
     It is zero for a tree without splits. Weights of linear leaves do not count.
 
@@ -360,7 +364,9 @@ class TAOTreeClassifier(ClassifierMixin, _TAOTree):  # type: ignore[misc]
             )
         return logs
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+    def _problem(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Rows, Problem]:
         check_tree_parameters(self, CLASSIFICATION_LOSSES)
         check_init(self.init)
         is_continued = self._is_continued()
@@ -374,8 +380,10 @@ class TAOTreeClassifier(ClassifierMixin, _TAOTree):  # type: ignore[misc]
         self.classes_ = classes
         self.n_classes_ = len(classes)
         self.n_outputs_ = 1
-        problem = classification_problem(rows, codes, self.n_classes_, weights)
-        self._optimize(rows, problem, classes)
+        problem = classification_problem(
+            rows, codes, self.n_classes_, weights, n_threads=self._n_threads()
+        )
+        return rows, problem
 
 
 class TAOTreeRegressor(RegressorMixin, _TAOTree):  # type: ignore[misc]
@@ -507,7 +515,9 @@ class TAOTreeRegressor(RegressorMixin, _TAOTree):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+    def _problem(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Rows, Problem]:
         check_tree_parameters(self, REGRESSION_LOSSES)
         check_real("huber_delta", self.huber_delta, minimum=0.0, is_open=True, example="1.0")
         check_init(self.init)
@@ -515,7 +525,7 @@ class TAOTreeRegressor(RegressorMixin, _TAOTree):  # type: ignore[misc]
         weights = check_sample_weight(sample_weight, len(targets))
         rows, targets, weights = drop_zero_weight(rows, targets, weights)
         self.n_outputs_ = targets.shape[1]
-        self._optimize(rows, regression_problem(rows, targets, weights))
+        return rows, regression_problem(rows, targets, weights, n_threads=self._n_threads())
 
 
 def _check_same_classes(known: NDArray[Any], classes: NDArray[Any]) -> None:

@@ -30,6 +30,11 @@ from spinney.tree.structure import Tree
 Topology: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32]]
 Callback: TypeAlias = Callable[[Trace], None]
 
+#: Effort of a node solve. One step from a warm start is not only faster than a converged solution, it
+#: also finds trees of lower objective and error: nodes move together instead of overfitting to
+#: subtrees that are still bad. The ridge is part of the surrogate, not of the objective.
+SOLVER = {"max_newton": 1, "ridge": 0.1, "epochs": 1, "step": 0.3}
+
 #: Share of the sweeps that are guarded in the default schedule.
 SETTLE_SHARE = 0.2
 
@@ -52,7 +57,7 @@ class TAOOptions:
     init: str = "balanced"
     leaf_penalty: str = "l1"
     leaf_epochs: int = 4
-    solver: dict[str, float] = field(default_factory=dict)
+    solver: dict[str, float] = field(default_factory=lambda: dict(SOLVER))
 
 
 @dataclass(frozen=True)
@@ -103,9 +108,7 @@ class _Run:
         self.callback = callback
         self.trace = Trace()
         self.began = time.perf_counter()
-        self.left, self.right = (
-            (start.left, start.right) if isinstance(start, Tree) else start
-        )
+        self.left, self.right = (start.left, start.right) if isinstance(start, Tree) else start
         self.native = _native_optimizer(problem, self.left, self.right, options)
         if isinstance(start, Tree):
             _set_tree(self.native, start, options)
@@ -145,11 +148,12 @@ class _Run:
         """Every level once, then the leaves; or the leaves, then the levels from the bottom up."""
         number = len(self.trace) + 1
         levels = range(self.native.n_levels)
-        if self.options.order == "leaves_first":
+        is_root_first = self.options.order == "root_first"
+        if not is_root_first:
             self.native.fit_leaves(number, is_guarded)
             levels = levels[::-1]
         for level in levels:
-            self.native.solve_level(level, number, is_guarded)
+            self.native.solve_level(level, number, is_guarded, is_root_first)
         # After the splits moved the leaves are always refitted: a sweep ends consistent.
         self.native.fit_leaves(number, is_guarded)
 
@@ -168,11 +172,10 @@ def _native_optimizer(
     right: NDArray[np.int32],
     options: TAOOptions,
 ) -> _core.TreeOptimizer:
-    is_classification = problem.n_classes > 0
     is_l1 = options.leaf_penalty == "l1"
     task = _core.Task(
-        classes=problem.targets if is_classification else np.zeros(0, dtype=np.int32),
-        values=np.zeros((0, 1)) if is_classification else problem.targets,
+        classes=problem.classes,
+        values=problem.values,
         weights=problem.sample_weight,
         n_outputs=problem.n_outputs,
         loss=options.loss,
@@ -203,8 +206,8 @@ def _set_tree(native: _core.TreeOptimizer, tree: Tree, options: TAOOptions) -> N
     weights = np.zeros((0, 1), dtype=np.float32)
     if keeps_leaves and tree.is_linear:
         shape = (tree.leaf_values.size, tree.n_features)
-        sparse = sp.csr_matrix((tree.leaf_weights, tree.leaf_indices, tree.leaf_indptr), shape=shape)
-        weights = sparse.toarray()
+        parts = (tree.leaf_weights, tree.leaf_indices, tree.leaf_indptr)
+        weights = sp.csr_matrix(parts, shape=shape).toarray()
     native.set_tree(
         tree.bias, tree.split_indptr, tree.split_indices, tree.split_weights, values, weights
     )
@@ -227,7 +230,7 @@ def _tree_of(
         split_indptr=indptr,
         split_indices=indices,
         split_weights=weights,
-        leaf_kind=options.leaf,
+        leaf_kind="linear" if options.leaf == "linear" else "constant",
         leaf_values=values,
         leaf_indptr=leaf_indptr,
         leaf_indices=leaf_indices,

@@ -1,0 +1,300 @@
+#include <algorithm>
+
+#include "check.hpp"
+#include "data.hpp"
+#include "spinney/optimizer.hpp"
+
+namespace spinney::test {
+namespace {
+
+Topology complete(std::size_t depth) {
+    const std::int32_t n_splits = (1 << depth) - 1;
+    std::vector<std::int32_t> left, right;
+    for (std::int32_t node = 0; node < 2 * n_splits + 1; ++node) {
+        left.push_back(node < n_splits ? 2 * node + 1 : -1);
+        right.push_back(node < n_splits ? 2 * node + 2 : -1);
+    }
+    return {left, right};
+}
+
+/// 0 -> (1, 2 -> (3 -> (5 -> (7, 8), 6), 4)): leaves at every depth.
+Topology lopsided() {
+    return {std::vector<std::int32_t>{1, -1, 3, 5, -1, 7, -1, -1, -1}, std::vector<std::int32_t>{2, -1, 4, 6, -1, 8, -1, -1, -1}};
+}
+
+/// What a tree can be asked to learn here.
+enum class Goal { errors, log_loss, values, linear_classes, linear_values };
+constexpr Goal all_goals[] = {Goal::errors, Goal::log_loss, Goal::values, Goal::linear_classes, Goal::linear_values};
+
+/// A task with three noisy classes, or a noisy target, and everything an optimiser borrows.
+template <Design D>
+struct Setting {
+    Matrix x;
+    D rows;
+    std::vector<double> weights, values;
+    std::vector<std::int32_t> classes;
+    Scaling scaling;
+    std::vector<float> norms;
+
+    Setting(std::size_t n, std::size_t d, std::uint64_t seed)
+        : x(random_matrix(n, d, is_sparse<D> ? 0.2 : 0.9, seed)), rows(view(x)), weights(random_weights(n, seed)),
+          scaling(scaling_of(x, weights, !is_sparse<D>)), norms(squared_norms(rows, scaling, 1)) {
+        const auto first = random_labels(x, seed);
+        const auto second = random_labels(x, seed + 1);
+        for (std::size_t i = 0; i < n; ++i) {
+            classes.push_back(first[i] > 0 ? 0 : (second[i] > 0 ? 1 : 2));
+            values.push_back(first[i] + 0.1 * static_cast<double>(x.values[i * d]));
+        }
+    }
+    static D view(const Matrix& x) {
+        if constexpr (is_sparse<D>)
+            return x.sparse();
+        else
+            return x.dense();
+    }
+    [[nodiscard]] Targets targets(Goal goal) const {
+        if (goal == Goal::values || goal == Goal::linear_values) return {{}, values, weights, 1};
+        return {classes, {}, weights, 3};
+    }
+    [[nodiscard]] std::unique_ptr<Leaves> leaves(Goal goal, std::size_t n_leaves) const {
+        const Targets wanted = targets(goal);
+        if (goal == Goal::errors) return constant_class_leaves(wanted, n_leaves, ClassLoss::zero_one);
+        if (goal == Goal::log_loss) return constant_class_leaves(wanted, n_leaves, ClassLoss::log_loss);
+        if (goal == Goal::values) return constant_value_leaves(wanted, n_leaves, TargetLoss::absolute, 1.0);
+        LinearLeafOptions options;
+        options.solver.alpha = 0.2;
+        return linear_leaves(rows, scaling, norms, wanted, n_leaves, options);
+    }
+    [[nodiscard]] TreeOptimizer<D> optimizer(Goal goal, SplitKind split, std::size_t n_threads,
+                                             const Topology& topology) const {
+        OptimizerOptions options;
+        options.split = split;
+        options.solver.alpha = 0.2;
+        options.n_threads = n_threads;
+        options.seed = 7;
+        return {rows, scaling, norms, targets(goal), topology, leaves(goal, topology.n_leaves()), options};
+    }
+};
+
+template <Design D>
+double value(const TreeOptimizer<D>& tree) {
+    const Objective found = tree.objective();
+    return found.loss + found.penalty;
+}
+
+template <Design D>
+void expect_guarded_steps_never_rise(const Setting<D>& setting) {
+    for (SplitKind split : {SplitKind::oblique, SplitKind::axis})
+        for (Goal goal : all_goals) {
+            auto tree = setting.optimizer(goal, split, 1, goal == Goal::errors ? lopsided() : complete(3));
+            tree.draw_splits(true);
+            double last = value(tree);
+            const auto step = [&](std::string_view claim) {
+                expect(value(tree) <= last + 1e-9 * (1.0 + last), claim);
+                last = value(tree);
+            };
+            for (std::uint64_t sweep = 1; sweep <= 3; ++sweep) {
+                for (std::size_t depth = 0; depth < tree.topology().levels.size(); ++depth) {
+                    tree.solve_level(depth, sweep, true, sweep % 2 == 0, {});
+                    step("a guarded level never raises the objective");
+                }
+                tree.fit_leaves(sweep, true, {});
+                step("guarded leaves never raise the objective");
+            }
+        }
+}
+
+void guarded_steps_never_raise_the_objective() {
+    expect_guarded_steps_never_rise(Setting<DenseRows>(300, 6, 1));
+    expect_guarded_steps_never_rise(Setting<SparseRows>(300, 6, 2));
+    expect_guarded_steps_never_rise(Setting<DenseRows>(120, 110, 3));
+    expect_guarded_steps_never_rise(Setting<SparseRows>(120, 110, 4));
+}
+
+/// Leaf rank of a row by the plain rule, from a node.
+template <Design D>
+std::size_t plain_leaf(const Setting<D>& setting, const TreeOptimizer<D>& tree, std::size_t n, std::size_t node) {
+    const Topology& shape = tree.topology();
+    while (!shape.is_leaf(node)) {
+        const auto split = static_cast<std::size_t>(shape.split_of_node[node]);
+        const SplitTable& table = tree.state().splits;
+        const double score = setting.rows.dot(n, table.weights.data() + split * setting.x.n_features) + table.bias[split];
+        node = static_cast<std::size_t>(score >= 0.0 ? shape.right[node] : shape.left[node]);
+    }
+    return shape.first_leaf[node];
+}
+
+template <Design D>
+void sweep_once(TreeOptimizer<D>& tree, std::uint64_t number, bool is_guarded, bool is_next_below = true) {
+    for (std::size_t depth = 0; depth < tree.topology().levels.size(); ++depth)
+        tree.solve_level(depth, number, is_guarded, is_next_below, {});
+    tree.fit_leaves(number, is_guarded, {});
+}
+
+template <Design D>
+void expect_rows_in_their_leaves(const Setting<D>& setting) {
+    for (bool is_guarded : {false, true}) {
+        auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 2, complete(4));
+        tree.draw_splits(is_guarded);
+        for (std::uint64_t sweep = 1; sweep <= 3; ++sweep) {
+            sweep_once(tree, sweep, is_guarded);
+            double errors = 0.0;
+            for (std::size_t n = 0; n < setting.x.n_rows; ++n) {
+                const std::size_t leaf = tree.state().leaf_of[n];
+                expect_equal(leaf, plain_leaf(setting, tree, n, 0), "every row is in the leaf it walks to");
+                const auto fractions = tree.state().leaves.values.begin() + static_cast<std::ptrdiff_t>(3 * leaf);
+                const auto label = std::max_element(fractions, fractions + 3) - fractions;
+                if (label != setting.classes[n]) errors += setting.weights[n];
+            }
+            expect_near(tree.objective().loss, errors, 1e-9 * (1.0 + errors), "the loss is the weight of the errors");
+        }
+    }
+}
+
+void leaves_partition_the_rows() {
+    expect_rows_in_their_leaves(Setting<DenseRows>(3000, 5, 1));
+    expect_rows_in_their_leaves(Setting<SparseRows>(3000, 5, 1));
+}
+
+void balanced_start_halves_the_weight() {
+    const Setting<DenseRows> setting(1000, 5, 1);
+    auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 1, complete(1));
+    tree.draw_splits(true);
+    double left = 0.0;
+    double total = 0.0;
+    for (std::size_t n = 0; n < 1000; ++n) {
+        total += setting.weights[n];
+        if (tree.state().leaf_of[n] == 0) left += setting.weights[n];
+    }
+    expect_near(left / total, 0.5, 0.01, "weight on the left");
+}
+
+void care_points_are_those_of_both_subtrees() {
+    const Setting<DenseRows> setting(400, 5, 3);
+    auto tree = setting.optimizer(Goal::log_loss, SplitKind::oblique, 2, complete(3));
+    tree.draw_splits(true);
+    sweep_once(tree, 1, false);
+    const auto leaves = setting.leaves(Goal::log_loss, tree.topology().n_leaves());
+    leaves->set_table(tree.state().leaves);
+    for (std::size_t node = 0; node < 7; ++node) {
+        const CarePoints care = tree.care_points(node);
+        std::size_t next = 0;
+        for (std::size_t n : care.rows) {
+            const auto loss = [&](std::int32_t child) {
+                return leaves->loss(n, plain_leaf(setting, tree, n, static_cast<std::size_t>(child)));
+            };
+            const double left = loss(tree.topology().left[node]);
+            const double right = loss(tree.topology().right[node]);
+            expect_equal(static_cast<int>(care.labels[next]), right < left ? 1 : -1, "label of the cheaper side");
+            expect_near(care.weights[next++], setting.weights[n] * std::fabs(left - right), 1e-12, "weight of the gain");
+        }
+    }
+}
+
+void restore_brings_the_kept_tree_back() {
+    const Setting<DenseRows> setting(300, 5, 3);
+    auto tree = setting.optimizer(Goal::linear_classes, SplitKind::oblique, 1, complete(2));
+    tree.draw_splits(true);
+    const TreeState kept = tree.state();
+    const double before = value(tree);
+    sweep_once(tree, 1, false);
+    tree.restore(kept);
+    expect_equal(value(tree), before, "objective");
+    expect_equal(tree.state().leaf_of, kept.leaf_of, "leaves of the rows");
+    expect_equal(tree.state().splits.weights, kept.splits.weights, "hyperplanes");
+}
+
+template <Design D>
+void expect_same_for_any_threads(const Setting<D>& setting, Goal goal, SplitKind split) {
+    TreeState found[2];
+    for (std::size_t i = 0; i < 2; ++i) {
+        auto tree = setting.optimizer(goal, split, i == 0 ? 1 : 3, complete(4));
+        tree.draw_splits(true);
+        sweep_once(tree, 1, false);
+        sweep_once(tree, 2, true);
+        found[i] = tree.state();
+    }
+    expect_equal(found[0].splits.weights, found[1].splits.weights, "hyperplanes");
+    expect_equal(found[0].splits.bias, found[1].splits.bias, "biases");
+    expect_equal(found[0].leaves.values, found[1].leaves.values, "leaf values");
+    expect_equal(found[0].leaves.weights, found[1].leaves.weights, "leaf weights");
+    expect_equal(found[0].leaf_of, found[1].leaf_of, "leaves of the rows");
+    expect_equal(found[0].loss_of, found[1].loss_of, "losses of the rows");
+}
+
+void threads_change_no_bit() {
+    for (std::size_t d : {8U, 120U}) {  // both node solvers
+        const Setting<DenseRows> dense(2500, d, 1);
+        const Setting<SparseRows> sparse(2500, d, 1);
+        for (Goal goal : all_goals) {
+            expect_same_for_any_threads(dense, goal, SplitKind::oblique);
+            expect_same_for_any_threads(sparse, goal, SplitKind::oblique);
+        }
+        expect_same_for_any_threads(dense, Goal::errors, SplitKind::axis);
+        expect_same_for_any_threads(sparse, Goal::errors, SplitKind::axis);
+    }
+}
+
+/// Looking ahead only saves a pass; asking for care points in between must not disturb it.
+template <Design D>
+void expect_looking_ahead_changes_nothing(const Setting<D>& setting, const Topology& topology) {
+    TreeState found[3];
+    for (std::size_t way = 0; way < 3; ++way) {
+        auto tree = setting.optimizer(Goal::log_loss, SplitKind::oblique, 1, topology);
+        tree.draw_splits(true);
+        for (std::uint64_t sweep = 1; sweep <= 2; ++sweep) {
+            for (std::size_t depth = 0; depth < topology.levels.size(); ++depth) {
+                tree.solve_level(depth, sweep, false, way > 0, {});
+                if (way == 2) (void)tree.care_points(0);
+            }
+            tree.fit_leaves(sweep, false, {});
+        }
+        found[way] = tree.state();
+    }
+    for (std::size_t way : {1U, 2U}) {
+        expect_equal(found[0].splits.weights, found[way].splits.weights, "hyperplanes");
+        expect_equal(found[0].leaf_of, found[way].leaf_of, "leaves of the rows");
+        expect_equal(found[0].loss_of, found[way].loss_of, "losses of the rows");
+    }
+}
+
+void looking_ahead_changes_nothing() {
+    for (const Topology& topology : {complete(4), lopsided()}) {
+        expect_looking_ahead_changes_nothing(Setting<DenseRows>(700, 6, 1), topology);
+        expect_looking_ahead_changes_nothing(Setting<SparseRows>(700, 6, 1), topology);
+    }
+}
+
+void interrupt_is_reported() {
+    const Setting<DenseRows> setting(3000, 5, 1);
+    auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 2, complete(4));
+    tree.draw_splits(true);
+    expect(!tree.solve_level(0, 1, false, true, [] { return true; }), "a level says that it was interrupted");
+    expect(!tree.fit_leaves(1, false, [] { return true; }), "the leaves say that they were interrupted");
+    expect(tree.solve_level(0, 1, false, true, [] { return false; }), "an uninterrupted level is done");
+}
+
+void one_leaf_is_a_tree() {
+    const Setting<DenseRows> setting(100, 4, 1);
+    auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 1, complete(0));
+    tree.draw_splits(true);
+    sweep_once(tree, 1, true);
+    expect_equal(tree.count_active(), std::size_t{0}, "no split");
+    expect_equal(tree.objective().penalty, 0.0, "no penalty");
+}
+
+}  // namespace
+
+std::vector<Test> optimizer_tests() {
+    return {{"guarded steps never raise the objective", guarded_steps_never_raise_the_objective},
+            {"leaves partition the rows", leaves_partition_the_rows},
+            {"a balanced start halves the weight", balanced_start_halves_the_weight},
+            {"care points are those of both subtrees", care_points_are_those_of_both_subtrees},
+            {"restore brings the kept tree back", restore_brings_the_kept_tree_back},
+            {"threads change no bit", threads_change_no_bit},
+            {"looking ahead changes nothing", looking_ahead_changes_nothing},
+            {"an interrupt is reported", interrupt_is_reported},
+            {"one leaf is a tree", one_leaf_is_a_tree}};
+}
+
+}  // namespace spinney::test

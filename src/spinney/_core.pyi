@@ -1,0 +1,130 @@
+"""Native kernels of spinney: rows, trees, node solvers, alternating optimisation."""
+
+from collections.abc import Mapping
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Int8: TypeAlias = NDArray[np.int8]
+_Int32: TypeAlias = NDArray[np.int32]
+_Int64: TypeAlias = NDArray[np.int64]
+_UInt32: TypeAlias = NDArray[np.uint32]
+_Float32: TypeAlias = NDArray[np.float32]
+_Float64: TypeAlias = NDArray[np.float64]
+_Csr: TypeAlias = tuple[_Int64, _Int32, _Float32]
+
+@final
+class Rows:
+    """Dense or sparse float32 rows, borrowed from numpy arrays."""
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def is_sparse(self) -> bool: ...
+
+def dense_rows(values: _Float32) -> Rows: ...
+def sparse_rows(indptr: _Int64, indices: _Int32, data: _Float32, n_features: int) -> Rows: ...
+def column_moments(
+    rows: Rows, weights: _Float64, n_threads: int
+) -> tuple[_Float64, _Float64, _Float32, _Float32]: ...
+def apply(
+    rows: Rows,
+    left: _Int32,
+    right: _Int32,
+    bias: _Float64,
+    indptr: _Int64,
+    indices: _Int32,
+    weights: _Float32,
+    n_threads: int,
+) -> _Int32: ...
+def linear_outputs(
+    rows: Rows,
+    leaves: _Int32,
+    intercepts: _Float64,
+    indptr: _Int64,
+    indices: _Int32,
+    weights: _Float32,
+    n_threads: int,
+) -> _Float64: ...
+def logistic_split(
+    rows: Rows,
+    mean: _Float64,
+    inverse_scale: _Float64,
+    labels: _Int8,
+    weights: _Float64,
+    alpha: float,
+    solver: str,
+    max_newton: int,
+    epochs: int,
+    step: float,
+    tolerance: float,
+    seed: int,
+) -> tuple[_Float32, float]: ...
+def axis_split(
+    rows: Rows, labels: _Int8, weights: _Float64, alpha: float
+) -> tuple[int, float, float, float]: ...
+
+@final
+class Task:
+    """What a tree has to predict, by which loss and with which leaves."""
+
+    def __init__(
+        self,
+        classes: _Int32,
+        values: _Float64,
+        weights: _Float64,
+        n_outputs: int,
+        loss: str,
+        leaf: str,
+        huber_delta: float,
+        leaf_alpha: float,
+        leaf_ridge: float,
+        leaf_epochs: int,
+    ) -> None: ...
+
+@final
+class TreeOptimizer:
+    """One tree under alternating optimisation."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        mean: _Float64,
+        inverse_scale: _Float64,
+        left: _Int32,
+        right: _Int32,
+        task: Task,
+        solver: Mapping[str, float],
+        split: str,
+        n_threads: int,
+        seed: int,
+    ) -> None: ...
+    @property
+    def n_levels(self) -> int: ...
+    def draw_splits(self, is_balanced: bool) -> None: ...
+    def set_tree(
+        self,
+        bias: _Float64,
+        indptr: _Int64,
+        indices: _Int32,
+        weights: _Float32,
+        leaf_values: _Float64,
+        leaf_weights: _Float32,
+    ) -> None: ...
+    def solve_level(
+        self, depth: int, sweep: int, is_guarded: bool, is_next_below: bool = False
+    ) -> None: ...
+    def fit_leaves(self, sweep: int, is_guarded: bool) -> None: ...
+    def objective(self) -> tuple[float, float]: ...
+    def count_active(self) -> int: ...
+    def keep(self) -> None: ...
+    def restore(self) -> None: ...
+    def set_alpha(self, alpha: float) -> None: ...
+    def care_points(self, node: int) -> tuple[_UInt32, _Int8, _Float64]: ...
+    def leaf_of(self) -> _Int32: ...
+    def splits(self) -> tuple[_Float64, _Csr]: ...
+    def leaves(self, n_outputs: int) -> tuple[_Float64, _Csr]: ...
+    def reach(self) -> _Int64: ...
