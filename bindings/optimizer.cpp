@@ -45,7 +45,7 @@ struct Task {
 class Base {
 public:
     virtual ~Base() = default;  // virtual: one Python class over both kinds of rows
-    virtual void draw_splits(bool is_balanced) = 0;
+    virtual void draw_splits(bool is_balanced, double length) = 0;
     virtual void set_splits(SplitTable splits, LeafTable leaves) = 0;
     virtual bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) = 0;
     virtual bool fit_leaves(std::uint64_t sweep, bool is_guarded) = 0;
@@ -69,7 +69,7 @@ public:
           norms_(needs_norms(task, options) ? squared_norms(rows_, scaling_, options.n_threads) : std::vector<float>()),
           optimizer_(rows_, scaling_, norms_, targets, topology, make_leaves(targets, topology, task, options), options) {}
 
-    void draw_splits(bool is_balanced) override { optimizer_.draw_splits(is_balanced); }
+    void draw_splits(bool is_balanced, double length) override { optimizer_.draw_splits(is_balanced, length); }
     void set_splits(SplitTable splits, LeafTable leaves) override { optimizer_.set_splits(std::move(splits), std::move(leaves)); }
     bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) override {
         return optimizer_.solve_level(depth, sweep, is_guarded, is_next_below, has_signal);
@@ -281,10 +281,10 @@ void bind_optimizer(nb::module_& m) {
                       const Vector<std::int32_t>&, Task, const nb::dict&, const std::string&, std::size_t, std::uint64_t>(),
              nb::arg("rows"), nb::arg("mean"), nb::arg("inverse_scale"), nb::arg("left"), nb::arg("right"), nb::arg("task"),
              nb::arg("solver"), nb::arg("split"), nb::arg("n_threads"), nb::arg("seed"))
-        .def("draw_splits", [](Optimizer& self, bool is_balanced) {
+        .def("draw_splits", [](Optimizer& self, bool is_balanced, double length) {
             const nb::gil_scoped_release release;
-            (*self).draw_splits(is_balanced);
-        }, nb::arg("is_balanced"))
+            (*self).draw_splits(is_balanced, length);
+        }, nb::arg("is_balanced"), nb::arg("length"))
         .def("set_tree", &set_tree, nb::arg("bias"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights"),
              nb::arg("leaf_values"), nb::arg("leaf_weights"))
         .def("solve_level", [](Optimizer& self, std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) {

@@ -33,6 +33,15 @@ def score_float32(tree, node, x):
     return float(total) + float(tree.bias[node])
 
 
+def score_of_products(tree, node, x):
+    """Score of a row at a split: products in float32, summed in float64.
+
+    So does the native core with up to 32 features: each has a float32 lane of its own.
+    """
+    products = [np.float32(w * np.float32(x[feature])) for feature, w in split_terms(tree, node)]
+    return sum(float(product) for product in products) + float(tree.bias[node])
+
+
 def path_of_row(tree, x, score=score):
     """Nodes that a row meets, from the root to its leaf."""
     path = [0]
@@ -132,7 +141,9 @@ def logistic_objective(X, labels, weights, alpha, scale, w, bias):
 
 def axis_cost(goes_right, labels, weights):
     """Weight of the rows that go to the wrong side."""
-    return float(sum(c for r, y, c in zip(goes_right, labels, weights, strict=True) if r != (y > 0)))
+    return float(
+        sum(c for r, y, c in zip(goes_right, labels, weights, strict=True) if r != (y > 0))
+    )
 
 
 def best_axis_cost(X, labels, weights, alpha):
@@ -157,8 +168,9 @@ def row_loss(loss, answer, target, is_linear, huber_delta=1.0):
             return float(np.argmax(answer) != target)
         chances = np.array(answer)
         if is_linear:
-            chances = np.exp(chances - chances.max())
-        return -np.log(max(chances[target] / chances.sum(), 1e-3))
+            odds = np.exp(chances - chances.max())
+            chances = odds / odds.sum()
+        return float(-np.log(max(chances[target], 1e-3)))
     residuals = np.abs(np.array(target) - np.array(answer))
     if loss == "squared_error":
         return float(np.sum(residuals**2))
@@ -185,7 +197,7 @@ def objective(tree, X, targets, weights, *, loss, split, alpha, scale):
     """Weighted loss of all rows plus the penalties."""
     total = penalty(tree, alpha, scale, split)
     for x, target, weight in zip(X, targets, weights, strict=True):
-        answer = answer_of_row(tree, x, score_float32)
+        answer = answer_of_row(tree, x, score_of_products)
         total += weight * row_loss(loss, answer, target, tree.leaf_kind == "linear")
     return total
 
@@ -193,7 +205,7 @@ def objective(tree, X, targets, weights, *, loss, split, alpha, scale):
 def subtree_leaf(tree, node, x):
     """Leaf that a row reaches from `node`."""
     while tree.left[node] >= 0:
-        goes_right = score_float32(tree, node, x) >= 0
+        goes_right = score_of_products(tree, node, x) >= 0
         node = int(tree.right[node] if goes_right else tree.left[node])
     return node
 
@@ -202,11 +214,14 @@ def care_points(tree, node, X, targets, weights, loss):
     """(row, label, weight) of the rows at `node` whose loss depends on the side they take."""
     found = []
     for row, x in enumerate(X):
-        if node not in path_of_row(tree, x, score_float32):
+        if node not in path_of_row(tree, x, score_of_products):
             continue
         left, right = (
             row_loss(loss, tree.leaf_values[leaf_number(tree, leaf)], targets[row], is_linear=False)
-            for leaf in (subtree_leaf(tree, tree.left[node], x), subtree_leaf(tree, tree.right[node], x))
+            for leaf in (
+                subtree_leaf(tree, tree.left[node], x),
+                subtree_leaf(tree, tree.right[node], x),
+            )
         )
         if left != right:
             found.append((row, 1 if right < left else -1, weights[row] * abs(left - right)))

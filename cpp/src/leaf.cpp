@@ -37,6 +37,10 @@ public:
         return losses_[leaf * n_outputs_ + static_cast<std::size_t>(targets_.classes[row])];
     }
 
+    double soft_loss(std::size_t row, std::size_t leaf) const override {
+        return 1.0 - table_.values[leaf * n_outputs_ + static_cast<std::size_t>(targets_.classes[row])];
+    }
+
     /// Class fractions; their largest is the weighted majority, the exact minimiser of the 0/1 loss.
     void fit(std::size_t leaf, std::span<const std::uint32_t> rows, Random) override {
         if (rows.empty()) return;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "spinney/leaf.hpp"
 
@@ -103,16 +104,58 @@ private:
             if (is_known) std::ranges::copy(hyperplane(leaf, present[i]), w.begin() + static_cast<std::ptrdiff_t>(i * d));
         }
         if (present.size() == 2) use_first_as_reference(w, bias);
-        if (present.size() > 1) solve_stream(rows_, scaling_, norms_, entries, link_of(entries, present), options_.solver, random, std::span(w), std::span(bias));
+        const std::vector<std::int32_t> labels = labels_of(entries, present);
+        if (present.size() > 1 && d <= options_.solver.newton_limit)
+            cycle_classes(entries, labels, w, bias);
+        else if (present.size() > 1)
+            solve_stream(rows_, scaling_, norms_, entries, SoftmaxLink(labels, present.size()), options_.solver, random,
+                         std::span(w), std::span(bias));
         store(leaf, present, w, bias);
     }
 
-    [[nodiscard]] SoftmaxLink link_of(const WeightedRows& entries, std::span<const std::size_t> present) const {
+    /// Softmax regression one class at a time: with the scores of the other classes fixed, the loss in the
+    /// score s of class k is logistic, log(1 + exp(-(s - log sum_{j != k} exp(s_j)))) up to a constant.
+    void cycle_classes(const WeightedRows& entries, std::span<const std::int32_t> labels, std::vector<float>& w,
+                       std::vector<double>& bias) const {
+        const std::size_t n = entries.rows.size();
+        const std::size_t n_classes = bias.size();
+        const std::size_t d = rows_.n_features;
+        std::vector<double> scores(n * n_classes), offsets(n);
+        const auto refresh_scores = [&](std::size_t k) {
+            for (std::size_t i = 0; i < n; ++i) scores[i * n_classes + k] = rows_.dot(entries.rows[i], w.data() + k * d) + bias[k];
+        };
+        for (std::size_t k = 0; k < n_classes; ++k) refresh_scores(k);
+        std::vector<std::int8_t> sides(n);
+        for (std::size_t cycle = 0; cycle < options_.solver.epochs; ++cycle)
+            for (std::size_t k = n_classes == 2 ? 1 : 0; k < n_classes; ++k) {
+                for (std::size_t i = 0; i < n; ++i) {
+                    offsets[i] = log_sum_of_others(std::span(scores).subspan(i * n_classes, n_classes), k);
+                    sides[i] = static_cast<std::size_t>(labels[i]) == k ? 1 : -1;
+                }
+                solve_newton(rows_, scaling_, entries, LogisticLink(sides, offsets), options_.solver,
+                             std::span(w).subspan(k * d, d), bias[k]);
+                refresh_scores(k);
+            }
+    }
+
+    [[nodiscard]] static double log_sum_of_others(std::span<const double> scores, std::size_t k) {
+        double top = -std::numeric_limits<double>::infinity();
+        for (std::size_t j = 0; j < scores.size(); ++j)
+            if (j != k) top = std::max(top, scores[j]);
+        double sum = 0.0;
+        for (std::size_t j = 0; j < scores.size(); ++j)
+            if (j != k) sum += std::exp(scores[j] - top);
+        return top + std::log(sum);
+    }
+
+    /// Position of each entry's class among the classes present.
+    [[nodiscard]] std::vector<std::int32_t> labels_of(const WeightedRows& entries,
+                                                      std::span<const std::size_t> present) const {
         std::vector<std::int32_t> place(n_outputs_), labels(entries.rows.size());
         for (std::size_t i = 0; i < present.size(); ++i) place[present[i]] = static_cast<std::int32_t>(i);
         for (std::size_t i = 0; i < labels.size(); ++i)
             labels[i] = place[static_cast<std::size_t>(targets_.classes[entries.rows[i]])];
-        return {std::move(labels), present.size()};
+        return labels;
     }
 
     void use_first_as_reference(std::vector<float>& w, std::vector<double>& bias) const {

@@ -8,9 +8,9 @@ namespace spinney {
 
 void LogisticLink::evaluate(std::size_t first, const LinkBlock& block) const {
     const std::size_t count = block.scores.size();
-    double margin[block_rows];
-    for (std::size_t r = 0; r < count; ++r) margin[r] = labels_[first + r] * block.scores[r];
-    logistic({margin, count}, block.slope, block.loss);
+    double margins[block_rows];
+    for (std::size_t r = 0; r < count; ++r) margins[r] = margin(first + r, block.scores[r]);
+    logistic({margins, count}, block.slope, block.loss);
     for (std::size_t r = 0; r < count; ++r) {
         const double p = block.slope[r];
         block.slope[r] = -labels_[first + r] * (1.0 - p);
@@ -19,10 +19,10 @@ void LogisticLink::evaluate(std::size_t first, const LinkBlock& block) const {
 }
 
 void LogisticLink::slopes(std::size_t entry, const double* scores, float* out) const {
-    const double margin = labels_[entry] * scores[0];
+    const double at = margin(entry, scores[0]);
     double p = 0.0;
     double loss = 0.0;
-    logistic({&margin, 1}, &p, &loss);
+    logistic({&at, 1}, &p, &loss);
     out[0] = static_cast<float>(-labels_[entry] * (1.0 - p));
 }
 

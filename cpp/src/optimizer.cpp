@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t rows_per_task = 1024;
 
-/// Only the direction of a random hyperplane matters; a short one adds nothing to the penalty.
-constexpr double start_length = 1e-3;
+/// Ties are broken in the first sweeps, while the tree is still random; later it would only overfit.
+constexpr std::uint64_t last_tie_sweep = 3;
 
 /// Streams of random numbers that must not meet.
 enum : std::uint64_t { start_stream = 1ULL << 62U, leaf_stream = 1ULL << 61U };
@@ -52,10 +52,10 @@ TreeOptimizer<D>::TreeOptimizer(const D& rows, const Scaling& scaling, std::span
 }
 
 template <Design D>
-void TreeOptimizer<D>::draw_splits(bool is_balanced) {
+void TreeOptimizer<D>::draw_splits(bool is_balanced, double length) {
     for (const auto& level : topology_.levels) {
         parallel_for(level.size(), options_.n_threads, [&](std::size_t i) {
-            draw_split(static_cast<std::size_t>(level[i]), is_balanced);
+            draw_split(static_cast<std::size_t>(level[i]), is_balanced, length);
         });
         sort_rows();
     }
@@ -64,15 +64,15 @@ void TreeOptimizer<D>::draw_splits(bool is_balanced) {
 
 /// Draws one split and sends its rows, which all sit in the first leaf below it, to the side it says.
 template <Design D>
-void TreeOptimizer<D>::draw_split(std::size_t node, bool is_balanced) {
+void TreeOptimizer<D>::draw_split(std::size_t node, bool is_balanced, double length) {
     Random random(options_.seed, start_stream, node);
     float* w = hyperplane(node);
     double centre = 0.0;
     for (std::size_t j = 0; j < rows_.n_features; ++j) {
-        w[j] = static_cast<float>(start_length * random.normal() * scaling_.inverse_scale[j]);
+        w[j] = static_cast<float>(length * random.normal() * scaling_.inverse_scale[j]);
         centre += static_cast<double>(w[j]) * scaling_.mean[j];
     }
-    bias(node) = start_length * random.normal() - centre;  // as long as the direction, in standardised space
+    bias(node) = length * random.normal() - centre;  // as long as the direction, in standardised space
 
     const auto [begin, end] = reach(node);
     std::vector<std::pair<double, double>> scored;
@@ -206,6 +206,22 @@ void TreeOptimizer<D>::collect(std::size_t node, CarePoints& care) const {
     }
 }
 
+/// Under the 0/1 loss two leaves of the same majority leave no care points, and the node above them
+/// would never move. While exploring, the leaves' class fractions break such ties.
+template <Design D>
+void TreeOptimizer<D>::collect_ties(std::size_t node, CarePoints& care) const {
+    const auto [begin, end] = reach(node);
+    for (std::size_t i = begin; i < end; ++i) {
+        const std::uint32_t row = order_[i];
+        const double gain = leaves_->soft_loss(row, state_.leaf_of[row]) - leaves_->soft_loss(row, other_leaf_[row]);
+        if (gain == 0.0) continue;
+        const bool is_right = state_.leaf_of[row] >= topology_.middle(node);
+        care.rows.push_back(row);
+        care.labels.push_back(is_right == (gain < 0.0) ? 1 : -1);
+        care.weights.push_back(std::fabs(gain) * targets_.weights[row]);
+    }
+}
+
 template <Design D>
 CarePoints TreeOptimizer<D>::care_points(std::size_t node) {
     const auto number = static_cast<std::int32_t>(node);
@@ -262,8 +278,6 @@ void TreeOptimizer<D>::propose(std::size_t node, std::uint64_t sweep, const Care
     std::vector<double> weights(care.weights);
     for (double& weight : weights) weight *= sample_weight / total;
     LinearOptions solver = options_.solver;
-    // The ridge tames Newton steps on separable care points; short streaming steps need no such help.
-    if (rows_.n_features > solver.newton_limit) solver.ridge = 0.0;
     solver.n_threads = topology_.depth[node] == 0 ? options_.n_threads : 1;
     solve_linear(rows_, scaling_, norms_, WeightedRows{care.rows, weights}, LogisticLink(care.labels), solver,
                  Random(options_.seed, sweep, node), w, bias);
@@ -273,8 +287,10 @@ template <Design D>
 bool TreeOptimizer<D>::solve_node(std::size_t node, std::uint64_t sweep, bool is_guarded) {
     CarePoints care;
     collect(node, care);
-    // Without care points any split is as good; while exploring the present one is kept.
-    if (care.rows.empty() && !is_guarded) return false;
+    if (care.rows.empty() && !is_guarded) {
+        if (sweep <= last_tie_sweep) collect_ties(node, care);
+        if (care.rows.empty()) return false;  // any split is as good; the present one is kept
+    }
     const std::span<float> present(hyperplane(node), rows_.n_features);
     std::vector<float> w(present.begin(), present.end());
     double new_bias = bias(node);

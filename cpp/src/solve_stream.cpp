@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -32,29 +33,36 @@ std::vector<Term> split_heavy(const WeightedRows& entries, double mean_weight) {
     return terms;
 }
 
-/// `steps` repetitions of w <- soft(w - drift, threshold) at once: w moves along a straight line,
+/// Where w -> keep w - pull, keep <= 1, leads in `steps` steps.
+float contract(float w, float pull, float keep, float steps) {
+    if (keep == 1.0F) return w - pull * steps;
+    const float fixed = -pull / (1.0F - keep);
+    return fixed + std::pow(keep, steps) * (w - fixed);
+}
+
+/// Steps for which w keeps its sign on the way of `contract`; infinite if it always does.
+float steps_to_zero(float w, float pull, float keep) {
+    constexpr float never = std::numeric_limits<float>::infinity();
+    if (w * pull <= 0.0F) return never;
+    if (keep == 1.0F) return std::floor(w / pull);
+    const float fixed = -pull / (1.0F - keep);
+    return std::floor(std::log(fixed / (fixed - w)) / std::log(keep));
+}
+
+/// `steps` repetitions of w <- soft(keep (w - drift), threshold) at once: w stays on its side of zero,
 /// stops at zero, or crosses it once.
-float repeat_step(float w, float drift, float threshold, float steps) {
+float repeat_step(float w, float drift, float keep, float threshold, float steps) {
     while (steps > 0.0F) {
-        if (w == 0.0F) {
-            const float excess = std::fabs(drift) - threshold;
-            return excess <= 0.0F ? 0.0F : -std::copysign(excess * steps, drift);
-        }
-        const float rate = -drift - std::copysign(threshold, w);
-        if (w * rate >= 0.0F) return w + steps * rate;
-        const float before_zero = std::floor(std::fabs(w / rate));
-        if (before_zero >= steps) return w + steps * rate;
-        const float moved = w + before_zero * rate - drift;
+        const float side = w != 0.0F ? std::copysign(1.0F, w) : -std::copysign(1.0F, drift);
+        const float pull = keep * drift + side * threshold;
+        if (w == 0.0F && std::fabs(keep * drift) <= threshold) return 0.0F;
+        const float before_zero = w == 0.0F ? std::numeric_limits<float>::infinity() : steps_to_zero(w, pull, keep);
+        if (before_zero >= steps) return contract(w, pull, keep, steps);
+        const float moved = keep * (contract(w, pull, keep, before_zero) - drift);
         w = std::copysign(std::max(std::fabs(moved) - threshold, 0.0F), moved);
         steps -= before_zero + 1.0F;
     }
     return w;
-}
-
-/// `steps` repetitions of w <- (w - drift) * keep, a geometric sum.
-float repeat_decay(float w, float drift, float keep, float steps) {
-    const float power = std::pow(keep, steps);
-    return w * power - drift * keep * (1.0F - power) / (1.0F - keep);
 }
 
 template <Design D, class Link>
@@ -211,8 +219,7 @@ private:
     }
 
     [[nodiscard]] float advance(float w, float gradient, std::size_t j, float steps) const {
-        if (keep_ < 1.0F) return repeat_decay(w, step_ * gradient, keep_, steps);
-        return repeat_step(w, step_ * gradient, threshold_[j], steps);
+        return repeat_step(w, step_ * gradient, keep_, threshold_[j], steps);
     }
 
     void move_sparse(std::size_t row, std::size_t k, float change) {

@@ -7,6 +7,8 @@
 namespace spinney::test {
 namespace {
 
+constexpr double start_length = 1e-3;
+
 Topology complete(std::size_t depth) {
     const std::int32_t n_splits = (1 << depth) - 1;
     std::vector<std::int32_t> left, right;
@@ -87,7 +89,7 @@ void expect_guarded_steps_never_rise(const Setting<D>& setting) {
     for (SplitKind split : {SplitKind::oblique, SplitKind::axis})
         for (Goal goal : all_goals) {
             auto tree = setting.optimizer(goal, split, 1, goal == Goal::errors ? lopsided() : complete(3));
-            tree.draw_splits(true);
+            tree.draw_splits(true, start_length);
             double last = value(tree);
             const auto step = [&](std::string_view claim) {
                 expect(value(tree) <= last + 1e-9 * (1.0 + last), claim);
@@ -135,7 +137,7 @@ template <Design D>
 void expect_rows_in_their_leaves(const Setting<D>& setting) {
     for (bool is_guarded : {false, true}) {
         auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 2, complete(4));
-        tree.draw_splits(is_guarded);
+        tree.draw_splits(is_guarded, start_length);
         for (std::uint64_t sweep = 1; sweep <= 3; ++sweep) {
             sweep_once(tree, sweep, is_guarded);
             double errors = 0.0;
@@ -159,7 +161,7 @@ void leaves_partition_the_rows() {
 void balanced_start_halves_the_weight() {
     const Setting<DenseRows> setting(1000, 5, 1);
     auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 1, complete(1));
-    tree.draw_splits(true);
+    tree.draw_splits(true, start_length);
     double left = 0.0;
     double total = 0.0;
     for (std::size_t n = 0; n < 1000; ++n) {
@@ -172,7 +174,7 @@ void balanced_start_halves_the_weight() {
 void care_points_are_those_of_both_subtrees() {
     const Setting<DenseRows> setting(400, 5, 3);
     auto tree = setting.optimizer(Goal::log_loss, SplitKind::oblique, 2, complete(3));
-    tree.draw_splits(true);
+    tree.draw_splits(true, start_length);
     sweep_once(tree, 1, false);
     const auto leaves = setting.leaves(Goal::log_loss, tree.topology().n_leaves());
     leaves->set_table(tree.state().leaves);
@@ -194,7 +196,7 @@ void care_points_are_those_of_both_subtrees() {
 void restore_brings_the_kept_tree_back() {
     const Setting<DenseRows> setting(300, 5, 3);
     auto tree = setting.optimizer(Goal::linear_classes, SplitKind::oblique, 1, complete(2));
-    tree.draw_splits(true);
+    tree.draw_splits(true, start_length);
     const TreeState kept = tree.state();
     const double before = value(tree);
     sweep_once(tree, 1, false);
@@ -209,7 +211,7 @@ void expect_same_for_any_threads(const Setting<D>& setting, Goal goal, SplitKind
     TreeState found[2];
     for (std::size_t i = 0; i < 2; ++i) {
         auto tree = setting.optimizer(goal, split, i == 0 ? 1 : 3, complete(4));
-        tree.draw_splits(true);
+        tree.draw_splits(true, start_length);
         sweep_once(tree, 1, false);
         sweep_once(tree, 2, true);
         found[i] = tree.state();
@@ -241,7 +243,7 @@ void expect_looking_ahead_changes_nothing(const Setting<D>& setting, const Topol
     TreeState found[3];
     for (std::size_t way = 0; way < 3; ++way) {
         auto tree = setting.optimizer(Goal::log_loss, SplitKind::oblique, 1, topology);
-        tree.draw_splits(true);
+        tree.draw_splits(true, start_length);
         for (std::uint64_t sweep = 1; sweep <= 2; ++sweep) {
             for (std::size_t depth = 0; depth < topology.levels.size(); ++depth) {
                 tree.solve_level(depth, sweep, false, way > 0, {});
@@ -268,7 +270,7 @@ void looking_ahead_changes_nothing() {
 void interrupt_is_reported() {
     const Setting<DenseRows> setting(3000, 5, 1);
     auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 2, complete(4));
-    tree.draw_splits(true);
+    tree.draw_splits(true, start_length);
     expect(!tree.solve_level(0, 1, false, true, [] { return true; }), "a level says that it was interrupted");
     expect(!tree.fit_leaves(1, false, [] { return true; }), "the leaves say that they were interrupted");
     expect(tree.solve_level(0, 1, false, true, [] { return false; }), "an uninterrupted level is done");
@@ -277,7 +279,7 @@ void interrupt_is_reported() {
 void one_leaf_is_a_tree() {
     const Setting<DenseRows> setting(100, 4, 1);
     auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 1, complete(0));
-    tree.draw_splits(true);
+    tree.draw_splits(true, start_length);
     sweep_once(tree, 1, true);
     expect_equal(tree.count_active(), std::size_t{0}, "no split");
     expect_equal(tree.objective().penalty, 0.0, "no penalty");

@@ -8,7 +8,7 @@ What users pass is checked before it comes here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -20,12 +20,12 @@ from spinney import _core
 Matrix: TypeAlias = NDArray[np.float32] | sp.csr_matrix
 
 #: Rows with a smaller share of non-zeros are solved from CSR: skipping zeros then beats the
-#: vector instructions of dense rows (`benchmarks/storage.py`).
-SPARSE_BELOW = 0.1
+#: vector instructions of dense rows (`benchmarks/solvers.py`).
+SPARSE_BELOW = 0.05
 
 #: A column's scale is at least this share of its range. Columns that are almost always zero would
 #: otherwise be blown up, and l1 would prefer a pixel at the border or a rare word to all others.
-LEAST_SCALE_OF_RANGE = 0.125
+LEAST_SCALE_OF_RANGE = 0.25
 
 _NO_CLASSES = np.zeros(0, dtype=np.int32)
 _NO_VALUES = np.zeros((0, 1))
@@ -46,6 +46,11 @@ class Problem:
     mean, scale : float64[n_features]
         Centre and scale of the columns; the centre is 0 where rows are sparse, the scale of a
         constant column is 0 and it never gets a weight.
+    squared_length : float
+        Mean squared length of a row in units of the scale, about the centre.
+    target_scale : float
+        Deviation of the targets. Losses are measured in this unit, so that `alpha` means the same
+        whether y is in metres or in miles. 1 for classes.
     """
 
     rows: _core.Rows
@@ -54,6 +59,8 @@ class Problem:
     n_classes: int
     mean: NDArray[np.float64]
     scale: NDArray[np.float64]
+    squared_length: float
+    target_scale: float = 1.0
 
     @property
     def n_rows(self) -> int:
@@ -120,7 +127,8 @@ def regression_problem(
 ) -> Problem:
     """Problem with real targets of shape (n_rows, n_outputs)."""
     values = np.ascontiguousarray(targets, dtype=np.float64)
-    return _problem(X, values, sample_weight, 0, n_threads)
+    problem = _problem(X, values, sample_weight, 0, n_threads)
+    return replace(problem, target_scale=_deviation(values, problem.sample_weight))
 
 
 def _problem(
@@ -137,9 +145,19 @@ def _problem(
     half_range = 0.5 * high.astype(np.float64) - 0.5 * low.astype(np.float64)
     scale = np.maximum(deviation, 2.0 * LEAST_SCALE_OF_RANGE * half_range)
     scale[deviation == 0] = 0.0
+    squares = deviation**2
     if rows.is_sparse:
+        squares += mean**2
         mean = np.zeros_like(mean)
-    return Problem(rows, targets, weights, n_classes, mean, scale)
+    shares = np.divide(squares, scale**2, out=np.zeros_like(scale), where=scale > 0)
+    return Problem(rows, targets, weights, n_classes, mean, scale, float(shares.sum()))
+
+
+def _deviation(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """Root mean square distance of the targets from their means; 1 if they are constant."""
+    centred = values - np.average(values, axis=0, weights=weights)
+    deviation = float(np.sqrt(np.average(np.mean(centred**2, axis=1), weights=weights)))
+    return deviation if deviation > 0 else 1.0
 
 
 def _store_by_density(X: Matrix) -> Matrix:
@@ -147,4 +165,10 @@ def _store_by_density(X: Matrix) -> Matrix:
     n_entries = X.shape[0] * X.shape[1]
     if isinstance(X, np.ndarray):
         return sp.csr_matrix(X) if np.count_nonzero(X) < SPARSE_BELOW * n_entries else X
-    return X if X.nnz < SPARSE_BELOW * n_entries else X.toarray()
+    n_nonzero = X.count_nonzero()
+    if n_nonzero >= SPARSE_BELOW * n_entries:
+        return X.toarray()
+    if n_nonzero < X.nnz:  # stored zeros would take part in the steps of the streaming solver
+        X = X.copy()
+        X.eliminate_zeros()
+    return X

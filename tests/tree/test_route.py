@@ -53,7 +53,7 @@ def wide_tree(n_features, density, rng):
     nodes = np.arange(15)
     left = np.where(nodes < 7, 2 * nodes + 1, -1).astype(np.int32)
     right = np.where(nodes < 7, 2 * nodes + 2, -1).astype(np.int32)
-    bias = np.where(nodes < 7, rng.normal(size=15), 0.0)
+    bias = np.where(nodes < 7, 0.1 * rng.normal(size=15), 0.0)
     return Tree(
         n_features,
         left,
@@ -70,14 +70,14 @@ def wide_tree(n_features, density, rng):
     ).check()
 
 
-@pytest.mark.parametrize("density", [0.1, 1.0])
+@pytest.mark.parametrize("density", [0.2, 1.0])
 @pytest.mark.parametrize("n_features", [16, 17, 100])
 def test_neither_threads_nor_storage_nor_neighbours_move_a_row(n_features, density):
     rng = np.random.default_rng(0)
     tree = wide_tree(n_features, density, rng)
     X = (rng.normal(size=(3000, n_features)) * (rng.random((3000, n_features)) < 0.5)).astype("f4")
     leaves = apply(tree, as_rows(X))
-    assert len(np.unique(leaves)) > 4
+    assert len(np.unique(leaves)) > 2
     for rows in both_kinds(X):
         assert np.array_equal(apply(tree, rows, n_threads=3), leaves)
     one_by_one = np.concatenate([apply(tree, as_rows(X[n : n + 1])) for n in range(100)])

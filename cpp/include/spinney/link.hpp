@@ -20,17 +20,22 @@ struct LinkBlock {
     double* curvature;
 };
 
-/// log(1 + exp(-y s)) for labels y in {-1, +1}.
+/// log(1 + exp(-y (s - offset))) for labels y in {-1, +1}; no offsets means zero.
 class LogisticLink {
 public:
-    explicit LogisticLink(std::span<const std::int8_t> labels) : labels_(labels) {}
+    explicit LogisticLink(std::span<const std::int8_t> labels, std::span<const double> offsets = {})
+        : labels_(labels), offsets_(offsets) {}
     [[nodiscard]] static std::size_t n_outputs() { return 1; }
     [[nodiscard]] static double max_curvature() { return 0.25; }
     void evaluate(std::size_t first, const LinkBlock& block) const;
     void slopes(std::size_t entry, const double* scores, float* out) const;
 
 private:
+    [[nodiscard]] double margin(std::size_t entry, double score) const {
+        return labels_[entry] * (offsets_.empty() ? score : score - offsets_[entry]);
+    }
     std::span<const std::int8_t> labels_;
+    std::span<const double> offsets_;
 };
 
 /// Losses of a real target.

@@ -55,9 +55,9 @@ public:
     TreeOptimizer(const D& rows, const Scaling& scaling, std::span<const float> squared_norms, const Targets& targets,
                   const Topology& topology, std::unique_ptr<Leaves> leaves, const OptimizerOptions& options);
 
-    /// Random directions in standardised space. Balanced: the bias puts the median row of the reduced set
+    /// Random directions in standardised space, normal with deviation `length`. Balanced: the bias puts the median row of the reduced set
     /// on the hyperplane; else the bias is random too.
-    void draw_splits(bool is_balanced);
+    void draw_splits(bool is_balanced, double length);
     /// Starts from given splits (full hyperplanes) and, if it is not empty, a given leaf table.
     void set_splits(SplitTable splits, LeafTable leaves);
 
@@ -100,11 +100,12 @@ private:
     void reroute(std::size_t node, std::span<const std::uint32_t> batch);
     void look_below(std::size_t node, std::span<const std::uint32_t> batch);
     void collect(std::size_t node, CarePoints& care) const;
+    void collect_ties(std::size_t node, CarePoints& care) const;
     bool solve_node(std::size_t node, std::uint64_t sweep, bool is_guarded);
     void propose(std::size_t node, std::uint64_t sweep, const CarePoints& care, std::span<float> w, double& bias) const;
     [[nodiscard]] double node_cost(const CarePoints& care, std::span<const float> w, double bias) const;
     void route_all();
-    void draw_split(std::size_t node, bool is_balanced);
+    void draw_split(std::size_t node, bool is_balanced, double length);
     void sort_rows();
     void refresh_losses();
 

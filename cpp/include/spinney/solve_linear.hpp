@@ -23,12 +23,12 @@ struct WeightedRows {
 
 struct LinearOptions {
     double alpha = 0.0;
-    double ridge = 0.0;             ///< the streaming solver takes alpha or ridge, not both
+    double ridge = 0.0;
     std::size_t max_newton = 1;     ///< Newton steps
     std::size_t epochs = 1;         ///< passes of the streaming solver after its first gradient
     double step = 0.3;              ///< streaming step in units of 1 / (mean curvature of a row)
     double tolerance = 1e-3;        ///< Newton stops when the objective falls by less than this share
-    std::size_t newton_limit = 96;  ///< most features for which Newton is chosen
+    std::size_t newton_limit = 64;  ///< most features for which Newton is chosen
     std::size_t n_threads = 1;
 };
 

@@ -1,0 +1,358 @@
+"""The invariants of alternating optimisation, and its trace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris, make_classification, make_regression
+
+from spinney import _core
+from spinney.data import classification_problem, regression_problem
+from spinney.estimators import TAOTreeClassifier
+from spinney.optimize.tao import TAOOptions, optimize_tree
+from spinney.tree import Tree, complete_topology
+from spinney.tree.route import apply
+from tests import reference
+from tests.strategies import classification_rows, regression_rows, seeds, topologies
+
+CLASS_LOSSES = ["zero_one", "log_loss"]
+VALUE_LOSSES = ["squared_error", "absolute_error", "huber"]
+all_splits = pytest.mark.parametrize("split", ["oblique", "axis"])
+all_leaves = pytest.mark.parametrize("leaf", ["constant", "linear"])
+all_losses = pytest.mark.parametrize("loss", CLASS_LOSSES + VALUE_LOSSES)
+
+
+def problem_of(task, n_classes=3):
+    if task.y.ndim == 1:
+        return classification_problem(task.X, task.y, n_classes, task.sample_weight)
+    return regression_problem(task.X, task.y, task.sample_weight)
+
+
+def tasks(loss):
+    return classification_rows() if loss in CLASS_LOSSES else regression_rows()
+
+
+def iris_problem(container=np.asarray):
+    X, y = load_iris(return_X_y=True)
+    X = container(X.astype(np.float32))
+    return classification_problem(X, y.astype(np.int32), 3, np.ones(len(y)))
+
+
+# --- the objective -----------------------------------------------------------------------------
+
+
+@all_splits
+@all_leaves
+@all_losses
+def test_strict_objective_never_rises(loss, leaf, split):
+    @given(tasks(loss), topologies(max_splits=5), seeds(), st.sampled_from([0.0, 0.05, 1.0]))
+    @settings(max_examples=12)
+    def check(task, topology, seed, alpha):
+        options = TAOOptions(
+            loss=loss, leaf=leaf, split=split, alpha=alpha, seed=seed, monotone=True, max_iter=5,
+            tol=0,
+        )  # fmt: skip
+        objective = np.array(optimize_tree(problem_of(task), topology, options).trace.objective)
+        assert np.all(np.diff(objective) <= 1e-9 * (1 + objective[0]))
+
+    check()
+
+
+@all_splits
+@all_leaves
+@all_losses
+def test_returned_objective_is_the_least_of_the_trace(loss, leaf, split):
+    @given(tasks(loss), topologies(max_splits=5), seeds(), st.sampled_from([0.0, 0.05, 1.0]))
+    @settings(max_examples=12)
+    def check(task, topology, seed, alpha):
+        problem = problem_of(task)
+        options = TAOOptions(loss=loss, leaf=leaf, split=split, alpha=alpha, seed=seed, max_iter=6)
+        result = optimize_tree(problem, topology, options)
+        least = min(result.trace.objective)
+        assert result.trace.objective[-1] <= least + 1e-9 * (1 + least)
+        naive = {
+            "loss": loss, "split": split, "alpha": alpha, "scale": problem.scale
+        }  # fmt: skip
+        arrays = (task.X, task.y, task.sample_weight)
+        tolerance = 1e-4 if leaf == "linear" else 1e-9  # linear leaves add up in float32
+        unpruned = reference.objective(result.unpruned, *arrays, **naive)
+        assert unpruned == pytest.approx(result.trace.objective[-1], rel=tolerance, abs=tolerance)
+        pruned = reference.objective(result.tree, *arrays, **naive)
+        assert pruned <= unpruned + tolerance * (1 + unpruned)
+
+    check()
+
+
+@given(classification_rows(), topologies(), seeds())
+def test_errors_of_the_tree_are_the_loss_of_the_trace(task, topology, seed):
+    result = optimize_tree(problem_of(task), topology, TAOOptions(seed=seed, max_iter=4))
+    answers = reference.outputs(result.tree, task.X, reference.score_of_products)
+    errors = task.sample_weight[answers.argmax(axis=1) != task.y].sum()
+    assert errors == pytest.approx(result.trace.loss[-1])
+
+
+@pytest.mark.parametrize("order", ["root_first", "leaves_first"])
+def test_default_schedule_beats_its_start(order):
+    result = optimize_tree(iris_problem(), complete_topology(3), TAOOptions(order=order))
+    assert result.trace.loss[-1] <= 5
+    assert result.trace.objective[-1] < result.trace.objective[0]
+
+
+# --- reach and care points ---------------------------------------------------------------------
+
+
+def native_optimizer(problem, topology, loss, seed):
+    task = _core.Task(
+        problem.classes, problem.values, problem.sample_weight, problem.n_outputs, loss, "constant",
+        1.0, 0.1, 0.0, 2,
+    )  # fmt: skip
+    native = _core.TreeOptimizer(
+        problem.rows, problem.mean, problem.inverse_scale, *topology, task, {"alpha": 0.1},
+        "oblique", 1, seed,
+    )  # fmt: skip
+    native.draw_splits(True, 1e-3)
+    return native
+
+
+def tree_of(native, problem, topology):
+    bias, split_rows = native.splits()
+    values, leaf_rows = native.leaves(problem.n_outputs)
+    return Tree(
+        problem.n_features, *topology, bias, *split_rows, "constant", values, *leaf_rows
+    ).check()
+
+
+@pytest.mark.parametrize("loss", CLASS_LOSSES + VALUE_LOSSES)
+def test_care_points_are_those_of_naive_routing(loss):
+    @given(tasks(loss), topologies(max_splits=5), seeds(), st.booleans())
+    @settings(max_examples=25)
+    def check(task, topology, seed, is_swept):
+        problem = problem_of(task)
+        native = native_optimizer(problem, topology, loss, seed)
+        if is_swept and native.n_levels:
+            native.solve_level(0, 1, False)
+            native.fit_leaves(1, False)
+        tree = tree_of(native, problem, topology)
+        for node in tree.split_nodes:
+            rows, labels, weights = native.care_points(int(node))
+            order = np.argsort(rows)
+            naive = reference.care_points(tree, node, task.X, task.y, task.sample_weight, loss)
+            assert rows[order].tolist() == [row for row, _, _ in naive]
+            assert labels[order].tolist() == [label for _, label, _ in naive]
+            assert weights[order] == pytest.approx([weight for _, _, weight in naive])
+
+    check()
+
+
+@given(classification_rows(), topologies(), seeds())
+def test_reach_of_a_node_is_the_union_of_its_children(task, topology, seed):
+    problem = problem_of(task)
+    native = native_optimizer(problem, topology, "zero_one", seed)
+    for level in range(native.n_levels):
+        native.solve_level(level, 1, False)
+    native.fit_leaves(1, False)
+    tree = tree_of(native, problem, topology)
+    reach = native.reach()
+    assert reach[0] == len(task.X)
+    splits = tree.split_nodes
+    assert np.array_equal(reach[splits], reach[tree.left[splits]] + reach[tree.right[splits]])
+    assert np.array_equal(native.leaf_of(), apply(tree, problem.rows))
+    assert np.array_equal(reach, reference.decision_path(
+        tree, task.X, reference.score_of_products
+    ).sum(axis=0))  # fmt: skip
+
+
+# --- the same model, bit for bit ---------------------------------------------------------------
+
+
+def noisy_rows(n_features, density):
+    X, y = make_classification(
+        1500, n_features, n_informative=5, n_redundant=0, n_classes=3, flip_y=0.1, random_state=0
+    )
+    keep = np.random.default_rng(0).random(X.shape) < density
+    return (X * keep).astype(np.float32), y.astype(np.int32)
+
+
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+@pytest.mark.parametrize("split", ["oblique", "axis"])
+@pytest.mark.parametrize(
+    ("n_features", "density"), [(10, 1.0), (10, 0.05), (120, 1.0), (120, 0.05)]
+)
+def test_threads_and_container_change_no_bit(n_features, density, split, leaf):
+    X, y = noisy_rows(n_features, density)
+    options = {"split": split, "leaf": leaf, "max_iter": 4, "seed": 3}
+    found = []
+    for container in (np.asarray, sp.csr_matrix):
+        for n_threads in (1, 3):
+            problem = classification_problem(
+                container(X), y, 3, np.ones(len(y)), n_threads=n_threads
+            )
+            chosen = TAOOptions(n_threads=n_threads, **options)
+            found.append(optimize_tree(problem, complete_topology(4), chosen))
+    for other in found[1:]:
+        assert other.tree.same_as(found[0].tree)
+        assert other.trace.objective == found[0].trace.objective
+
+
+@pytest.mark.parametrize("split", ["oblique", "axis"])
+@pytest.mark.parametrize("loss", CLASS_LOSSES)
+@pytest.mark.parametrize("seed", range(3))
+def test_weight_k_is_the_row_k_times(seed, loss, split):
+    X, y = noisy_rows(6, 1.0)
+    X, y = X[:200], y[:200]
+    weights = np.random.default_rng(seed).integers(1, 4, size=200)
+    options = TAOOptions(loss=loss, split=split, max_iter=6, seed=seed)
+    weighted = optimize_tree(
+        classification_problem(X, y, 3, weights.astype(float)), complete_topology(3), options
+    )
+    copies = (X.repeat(weights, axis=0), y.repeat(weights))
+    repeated = optimize_tree(
+        classification_problem(*copies, 3, np.ones(weights.sum())), complete_topology(3), options
+    )
+    assert weighted.trace.objective == pytest.approx(repeated.trace.objective, rel=1e-4)
+    rows = iris_rows = classification_problem(X, y, 3, np.ones(200)).rows
+    assert np.array_equal(apply(weighted.tree, rows), apply(repeated.tree, iris_rows))
+
+
+def test_seed_decides_the_start():
+    topology = complete_topology(3)
+    runs = [
+        optimize_tree(iris_problem(), topology, TAOOptions(seed=seed, max_iter=3))
+        for seed in (1, 1, 2)
+    ]
+    assert runs[0].tree.same_as(runs[1].tree)
+    assert not runs[0].tree.same_as(runs[2].tree)
+
+
+# --- the trace and the stop --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 5, 20])
+@pytest.mark.parametrize("monotone", [False, True])
+def test_trace_has_an_entry_a_sweep_and_one_for_the_start(max_iter, monotone):
+    options = TAOOptions(max_iter=max_iter, monotone=monotone)
+    trace = optimize_tree(iris_problem(), complete_topology(3), options).trace
+    assert 1 <= len(trace) <= max_iter
+    assert {len(column) for column in trace.as_dict().values()} == {len(trace) + 1}
+    assert trace.phase[0] == "start"
+    assert trace.phase[-1] == "settle"
+    assert set(trace.phase[1:]) <= ({"settle"} if monotone else {"explore", "settle"})
+    assert trace.seconds == sorted(trace.seconds)
+    assert all(0 <= n_active <= 7 for n_active in trace.n_active)
+    assert all(
+        loss <= objective for loss, objective in zip(trace.loss, trace.objective, strict=True)
+    )
+
+
+def test_tolerance_stops_early():
+    runs = {
+        tol: optimize_tree(
+            iris_problem(), complete_topology(3), TAOOptions(monotone=True, max_iter=50, tol=tol)
+        ).trace
+        for tol in (0.0, 1e-4, 0.5)
+    }
+    assert len(runs[0.5]) <= len(runs[1e-4]) <= len(runs[0.0]) < 50
+    fall = np.diff(runs[0.5].objective)
+    assert -fall[-1] <= 0.5 * runs[0.5].objective[-2]
+    assert np.all(-fall[:-1] > 0.5 * np.array(runs[0.5].objective[:-2]))
+
+
+def test_callback_sees_every_entry_of_the_trace():
+    seen = []
+    options = TAOOptions(max_iter=4)
+    result = optimize_tree(
+        iris_problem(),
+        complete_topology(2),
+        options,
+        callback=lambda trace: seen.append(len(trace)),
+    )
+    assert seen == list(range(len(result.trace) + 1))
+
+
+def test_start_from_a_tree_never_ends_above_it():
+    first = optimize_tree(iris_problem(), complete_topology(3), TAOOptions(max_iter=3))
+    again = optimize_tree(iris_problem(), first.tree, TAOOptions(max_iter=3, seed=9))
+    assert again.trace.objective[0] == pytest.approx(first.trace.objective[-1], rel=1e-6)
+    assert again.trace.objective[-1] <= again.trace.objective[0]
+
+
+# --- odd data ----------------------------------------------------------------------------------
+
+
+@all_splits
+@all_leaves
+def test_constant_rows_give_one_leaf(split, leaf):
+    X = np.full((20, 3), 2.5, dtype=np.float32)
+    y = np.arange(20, dtype=np.int32) % 3
+    problem = classification_problem(X, y, 3, np.ones(20))
+    tree = optimize_tree(problem, complete_topology(2), TAOOptions(split=split, leaf=leaf)).tree
+    assert tree.n_leaves == 1
+    assert not tree.split_weights.any()
+
+
+@all_splits
+@all_leaves
+@all_losses
+def test_one_class_or_one_value_gives_one_leaf_without_loss(loss, leaf, split):
+    X = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    weights = np.ones(50)
+    problem = (
+        classification_problem(X, np.zeros(50, np.int32), 1, weights)
+        if loss in CLASS_LOSSES
+        else regression_problem(X, np.full((50, 2), 3.0), weights)
+    )
+    options = TAOOptions(loss=loss, leaf=leaf, split=split)
+    result = optimize_tree(problem, complete_topology(2), options)
+    assert result.trace.objective[-1] == pytest.approx(0, abs=1e-6)
+    assert result.tree.n_leaves == 1
+
+
+def test_one_row_is_fitted():
+    X = np.ones((1, 2), dtype=np.float32)
+    problem = regression_problem(X, np.array([[7.0]]), np.ones(1))
+    tree = optimize_tree(problem, complete_topology(3), TAOOptions(loss="squared_error")).tree
+    assert tree.leaf_values.tolist() == [[7.0]]
+
+
+def test_several_outputs_are_fitted_together():
+    X, Y = make_regression(200, 5, n_targets=3, random_state=0)
+    problem = regression_problem(X.astype(np.float32), Y, np.ones(200))
+    result = optimize_tree(problem, complete_topology(3), TAOOptions(loss="squared_error"))
+    assert result.tree.n_outputs == 3
+    assert result.trace.loss[-1] < 0.6 * np.sum((Y - Y.mean(axis=0)) ** 2)
+
+
+# --- Ctrl-C ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("leaf", "n_jobs"), [("constant", 1), ("constant", 2), ("linear", 1)])
+def test_interrupt_returns_promptly_and_changes_nothing(leaf, n_jobs):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 40)).astype(np.float32)
+    y = rng.integers(5, size=20_000)
+    tree = TAOTreeClassifier(max_depth=2, max_iter=1, random_state=0).fit(X[:500], y[:500])
+    tree.set_params(max_depth=8, max_iter=10**6, leaf=leaf, n_jobs=n_jobs, tol=0.0)
+    before = dict(vars(tree))
+    sent = []
+
+    def interrupt():
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.7, interrupt)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            tree.fit(X, y)
+    finally:
+        timer.cancel()  # a fit that fails at once must not be followed by a signal
+    assert time.perf_counter() - sent[0] < 2
+    assert vars(tree) == before
