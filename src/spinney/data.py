@@ -84,8 +84,8 @@ class Problem:
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """Real targets; empty for classification."""
-        return _NO_VALUES if self.n_classes else self.targets.astype(np.float64, copy=False)
+        """Real targets in units of `target_scale`; empty for classification."""
+        return _NO_VALUES if self.n_classes else self.targets / self.target_scale
 
     @property
     def inverse_scale(self) -> NDArray[np.float64]:

@@ -53,13 +53,18 @@ class RegressionTask:
         return float(np.sum(self.weights[:, None] * losses[loss]))
 
 
-@pytest.mark.parametrize("alpha", [0.5, 20.0, 500.0])
+def lasso(task, alpha):
+    """The judge: it weighs its rows to a mean of 1 and halves the mean square."""
+    unit = task.problem.target_scale  # losses shrink by its square, weights by itself
+    return Lasso(alpha=alpha * unit / (2 * task.weights.sum()), tol=1e-10, max_iter=100_000)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 5.0, 100.0])
 @pytest.mark.parametrize("seed", range(3))
 def test_l1_regression_leaf_is_the_lasso(seed, alpha):
     task = RegressionTask(seed)
     tree = fit_leaf(task.problem, loss="squared_error", alpha=alpha)
-    # Lasso weighs its rows to a mean of 1 and halves the mean square.
-    judge = Lasso(alpha=alpha / (2 * task.weights.sum()), tol=1e-10, max_iter=100_000)
+    judge = lasso(task, alpha)
     judge.fit(task.Z, task.Y[:, 0], task.weights)
     assert weights_of(tree)[0] * task.problem.scale == pytest.approx(judge.coef_, abs=1e-3)
     assert outputs(tree, task.problem.rows)[:, 0] == pytest.approx(judge.predict(task.Z), abs=1e-3)
@@ -77,11 +82,12 @@ def test_l2_regression_leaf_is_the_ridge(alpha):
 def test_wide_regression_leaf_comes_near_the_lasso():
     task = RegressionTask(0, n_features=110)
     tree = fit_leaf(task.problem, loss="squared_error", alpha=50.0)
-    judge = Lasso(alpha=50.0 / (2 * task.weights.sum()), tol=1e-10, max_iter=100_000)
+    judge = lasso(task, 50.0)
     judge.fit(task.Z, task.Y[:, 0], task.weights)
 
     def objective(predicted, coef):
-        return task.loss(predicted, "squared_error") + 50.0 * np.abs(coef).sum()
+        unit = task.problem.target_scale
+        return task.loss(predicted, "squared_error") / unit**2 + 50.0 * np.abs(coef).sum() / unit
 
     found = objective(outputs(tree, task.problem.rows), weights_of(tree)[0] * task.problem.scale)
     assert found == pytest.approx(objective(judge.predict(task.Z), judge.coef_), rel=0.01)
