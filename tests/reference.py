@@ -193,12 +193,13 @@ def _terms(tree, part):
     return zip(getattr(tree, f"{part}_indices"), getattr(tree, f"{part}_weights"), strict=True)
 
 
-def objective(tree, X, targets, weights, *, loss, split, alpha, scale):
+def objective(tree, X, targets, weights, *, loss, split, alpha, scale, huber_delta=1.0):
     """Weighted loss of all rows plus the penalties."""
     total = penalty(tree, alpha, scale, split)
     for x, target, weight in zip(X, targets, weights, strict=True):
         answer = answer_of_row(tree, x, score_of_products)
-        total += weight * row_loss(loss, answer, target, tree.leaf_kind == "linear")
+        is_linear = tree.leaf_kind == "linear"
+        total += weight * row_loss(loss, answer, target, is_linear, huber_delta)
     return total
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from spinney import _core
 from spinney.data import (
     LEAST_SCALE_OF_RANGE,
+    SPARSE_BELOW,
     as_rows,
     classification_problem,
     regression_problem,
@@ -44,10 +45,10 @@ def test_container_of_the_rows_changes_nothing(task):
 
 
 def test_few_nonzeros_are_stored_sparse_and_many_dense():
-    few = np.zeros((10, 10), dtype=np.float32)
-    few[0, :9] = 1
-    many = np.zeros((10, 10), dtype=np.float32)
-    many[0], many[1, 0] = 1, 1
+    n_nonzero = round(1000 * SPARSE_BELOW)
+    few, many = (np.zeros((10, 100), dtype=np.float32) for _ in range(2))
+    few.flat[: n_nonzero - 1] = 1
+    many.flat[:n_nonzero] = 1
     for make in (np.asarray, sp.csr_matrix):
         assert problem_of(make(few)).rows.is_sparse
         assert not problem_of(make(many)).rows.is_sparse
@@ -55,7 +56,7 @@ def test_few_nonzeros_are_stored_sparse_and_many_dense():
 
 def test_stored_zeros_count_as_zeros():
     X = sp.csr_matrix(np.ones((10, 10), dtype=np.float32))
-    X.data[5:] = 0
+    X.data[1:] = 0
     assert problem_of(X).rows.is_sparse
     assert X.nnz == 100  # the caller's matrix stays as it was
 

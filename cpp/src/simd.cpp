@@ -117,19 +117,30 @@ template <std::size_t N>
     return 2.0 * t * series;
 }
 
-/// A vector of eight consecutive entries from j, zero-filled behind the end of a row.
-[[gnu::always_inline]] inline Float8 load_part(const float* from, std::size_t j, std::size_t size) {
-    if (j + 8 <= size) return load<Float8>(from + j);
-    float part[8] = {};
-    for (std::size_t i = 0; j + i < size; ++i) part[i] = from[j + i];
-    return load<Float8>(part);
-}
-[[gnu::always_inline]] inline void store_part(float* to, std::size_t j, std::size_t size, Float8 v) {
-    if (j + 8 <= size) {
-        store(to + j, v);
-        return;
+/// Reads and writes eight consecutive entries of a row.
+struct Whole {
+    [[gnu::always_inline]] static Float8 read(const float* from) { return load<Float8>(from); }
+    [[gnu::always_inline]] static void write(float* to, Float8 v) { store(to, v); }
+};
+/// The same for the last entries of a row, fewer than eight; what is missing reads as zero.
+struct Part {
+    std::size_t count;
+    [[gnu::always_inline]] Float8 read(const float* from) const {
+        float part[8] = {};
+        for (std::size_t i = 0; i < count; ++i) part[i] = from[i];
+        return load<Float8>(part);
     }
-    for (std::size_t i = 0; j + i < size; ++i) to[j + i] = v[i];
+    [[gnu::always_inline]] void write(float* to, Float8 v) const {
+        for (std::size_t i = 0; i < count; ++i) to[i] = v[i];
+    }
+};
+
+/// visit(access, j) for j = 0, 8, ..., where `access` reads and writes at an offset of j.
+template <class Visit>
+[[gnu::always_inline]] inline void for_eights(std::size_t size, const Visit& visit) {
+    std::size_t j = 0;
+    for (; j + 8 <= size; j += 8) visit(Whole{}, j);
+    if (j < size) visit(Part{size - j}, j);
 }
 
 /// sign(v) max(|v| - t, 0), lane by lane: v - clamp(v, -t, t).
@@ -138,48 +149,53 @@ template <std::size_t N>
     return v - (below > t ? t : below);
 }
 
-/// metric * sum_k slope_k (row_k - mean) at the eight entries from j.
+/// Rows and slopes of one step, copied: stores to the hyperplane could otherwise change them as far as
+/// the compiler knows, and it would read them again for every eight entries.
 template <std::size_t Count>
-[[gnu::always_inline]] inline Float8 gradient_part(const StreamVectors& v, const float* const rows[4],
-                                                   const float slope[4], float total, std::size_t j) {
-    Float8 sum = slope[0] * load_part(rows[0], j, v.size);
-    for (std::size_t k = 1; k < Count; ++k) sum += slope[k] * load_part(rows[k], j, v.size);
-    return (sum - total * load_part(v.mean, j, v.size)) * load_part(v.metric, j, v.size);
-}
+struct Batch {
+    const float* rows[Count];
+    float slopes[Count];
+    float total = 0.0F;
 
-template <std::size_t Count>
-[[gnu::always_inline]] inline float sum_of(const float slope[4]) {
-    float total = slope[0];
-    for (std::size_t k = 1; k < Count; ++k) total += slope[k];
-    return total;
-}
-
-template <std::size_t Count>
-[[gnu::always_inline]] inline double stream_step_of(const StreamVectors& v, const float* const rows[4],
-                                                    const float change[4], float step, float inverse_rows) {
-    constexpr auto repeats = static_cast<float>(Count);
-    const float total = sum_of<Count>(change);
-    const float keep = Count == 1 ? v.keep : v.keep * v.keep * v.keep * v.keep;
-    LanesOf<float_lanes> centre{};
-    for (std::size_t j = 0; j < v.size; j += 8) {
-        const Float8 fresh = gradient_part<Count>(v, rows, change, total, j);
-        const Float8 gradient = load_part(v.gradient, j, v.size);
-        const Float8 moved = load_part(v.w, j, v.size) - step * (fresh + repeats * gradient);
-        const Float8 next = soft_threshold(moved * keep, repeats * load_part(v.threshold, j, v.size));
-        store_part(v.gradient, j, v.size, gradient + fresh * inverse_rows);
-        store_part(v.w, j, v.size, next);
-        centre[j / 8 % 4] += next * load_part(v.mean, j, v.size);
+    [[gnu::always_inline]] Batch(const float* const rows_[4], const float slopes_[4]) {
+        for (std::size_t k = 0; k < Count; ++k) {
+            rows[k] = rows_[k];
+            slopes[k] = slopes_[k];
+            total += slopes_[k];
+        }
     }
-    return sum_lanes<float_lanes>(centre);
+    /// metric * sum_k slope_k (row_k - mean) at the entries from j.
+    template <class Access>
+    [[gnu::always_inline]] Float8 gradient(const StreamVectors& v, const Access& access, std::size_t j) const {
+        Float8 sum = slopes[0] * access.read(rows[0] + j);
+        for (std::size_t k = 1; k < Count; ++k) sum += slopes[k] * access.read(rows[k] + j);
+        return (sum - total * access.read(v.mean + j)) * access.read(v.metric + j);
+    }
+};
+
+template <std::size_t Count>
+[[gnu::always_inline]] inline double stream_step_of(const StreamVectors v, const Batch<Count> batch, float step,
+                                                    float inverse_rows) {
+    constexpr auto repeats = static_cast<float>(Count);
+    const float keep = Count == 1 ? v.keep : v.keep * v.keep * v.keep * v.keep;
+    Float8 centre{};
+    for_eights(v.size, [&](const auto& access, std::size_t j) {
+        const Float8 fresh = batch.gradient(v, access, j);
+        const Float8 gradient = access.read(v.gradient + j);
+        const Float8 moved = access.read(v.w + j) - step * (fresh + repeats * gradient);
+        const Float8 next = soft_threshold(moved * keep, repeats * access.read(v.threshold + j));
+        access.write(v.gradient + j, gradient + fresh * inverse_rows);
+        access.write(v.w + j, next);
+        centre += next * access.read(v.mean + j);
+    });
+    return sum_lanes<16>({centre, Float8{}});
 }
 
 template <std::size_t Count>
-[[gnu::always_inline]] inline void add_gradient_of(const StreamVectors& v, const float* const rows[4],
-                                                   const float slope[4]) {
-    const float total = sum_of<Count>(slope);
-    for (std::size_t j = 0; j < v.size; j += 8)
-        store_part(v.gradient, j, v.size,
-                   load_part(v.gradient, j, v.size) + gradient_part<Count>(v, rows, slope, total, j));
+[[gnu::always_inline]] inline void add_gradient_of(const StreamVectors v, const Batch<Count> batch) {
+    for_eights(v.size, [&](const auto& access, std::size_t j) {
+        access.write(v.gradient + j, access.read(v.gradient + j) + batch.gradient(v, access, j));
+    });
 }
 
 }  // namespace
@@ -211,16 +227,16 @@ SPINNEY_KERNEL void walk(std::span<const float* const> rows, std::size_t size, c
 SPINNEY_KERNEL double stream_step(const StreamVectors& v, const float* const rows[4],
                                   const float change[4], std::size_t count, float step,
                                   float inverse_rows) {
-    return count == 4 ? stream_step_of<4>(v, rows, change, step, inverse_rows)
-                      : stream_step_of<1>(v, rows, change, step, inverse_rows);
+    return count == 4 ? stream_step_of<4>(v, {rows, change}, step, inverse_rows)
+                      : stream_step_of<1>(v, {rows, change}, step, inverse_rows);
 }
 
 SPINNEY_KERNEL void add_gradient(const StreamVectors& v, const float* const rows[4],
                                  const float slope[4], std::size_t count) {
     if (count == 4)
-        add_gradient_of<4>(v, rows, slope);
+        add_gradient_of<4>(v, {rows, slope});
     else
-        add_gradient_of<1>(v, rows, slope);
+        add_gradient_of<1>(v, {rows, slope});
 }
 
 SPINNEY_KERNEL void standardise(std::span<const float> x, const double* mean,

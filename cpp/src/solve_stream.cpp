@@ -141,12 +141,16 @@ private:
         std::vector<float> sums(n_chunks * n_outputs_ * d_);
         parallel_for(n_chunks, options_.n_threads, [&](std::size_t chunk) {
             std::vector<double> scores(n_outputs_);
+            float* sum = sums.data() + chunk * n_outputs_ * d_;
             const std::size_t end = std::min(terms_.size(), (chunk + 1) * gradient_chunk);
-            for (std::size_t e = chunk * gradient_chunk; e < end; ++e) {
-                rows_.prefetch(terms_[std::min(e + 1, end - 1)].row);
-                float* slopes = slopes_.data() + e * n_outputs_;
-                slopes_of(terms_[e], scores.data(), slopes);
-                add_to(sums.data() + chunk * n_outputs_ * d_, terms_[e].row, slopes);
+            for (std::size_t e = chunk * gradient_chunk; e < end;) {
+                const std::size_t count = batch_size(end - e);
+                for (std::size_t i = e; i < e + count; ++i) {
+                    rows_.prefetch(terms_[std::min(i + batch_rows, end - 1)].row);
+                    slopes_of(terms_[i], scores.data(), slopes_.data() + i * n_outputs_);
+                }
+                add_to(sum, e, count);
+                e += count;
             }
         });
         for (std::size_t chunk = 0; chunk < n_chunks; ++chunk)
@@ -157,15 +161,27 @@ private:
                 bias_gradient_[k] += static_cast<double>(slopes_[e * n_outputs_ + k] * inverse_terms_);
     }
 
-    void add_to(float* gradient, std::size_t row, const float* slopes) const {
+    /// Rows of a step: four if there are as many, and one by one for sparse rows and at the end.
+    [[nodiscard]] static std::size_t batch_size(std::size_t n_left) {
+        return !is_sparse<D> && n_left >= batch_rows ? batch_rows : 1;
+    }
+
+    /// gradient += the gradients of terms first, ..., first + count - 1 at their slopes in the table.
+    void add_to(float* gradient, std::size_t first, std::size_t count) const {
         for (std::size_t k = 0; k < n_outputs_; ++k) {
-            if constexpr (is_sparse<D>)
-                rows_.for_each(row, [&](std::size_t j, float x) {
-                    gradient[k * d_ + j] += slopes[k] * x * scaling_.metric32[j];
+            if constexpr (is_sparse<D>) {
+                const float slope = slopes_[first * n_outputs_ + k];
+                rows_.for_each(terms_[first].row, [&](std::size_t j, float x) {
+                    gradient[k * d_ + j] += slope * x * scaling_.metric32[j];
                 });
-            else {
-                const float* x[batch_rows] = {rows_.row(row).data()};
-                add_gradient(vectors(k, gradient), x, slopes + k, 1);
+            } else {
+                const float* x[batch_rows] = {};
+                float slopes[batch_rows] = {};
+                for (std::size_t i = 0; i < count; ++i) {
+                    x[i] = rows_.row(terms_[first + i].row).data();
+                    slopes[i] = slopes_[(first + i) * n_outputs_ + k];
+                }
+                add_gradient(vectors(k, gradient), x, slopes, count);
             }
         }
     }
@@ -174,7 +190,7 @@ private:
         std::vector<double> scores(n_outputs_);
         std::vector<float> slopes(n_outputs_), changes(n_outputs_ * batch_rows);
         for (std::size_t e = 0; e < order.size();) {
-            const std::size_t count = !is_sparse<D> && order.size() - e >= batch_rows ? batch_rows : 1;
+            const std::size_t count = batch_size(order.size() - e);
             if constexpr (is_sparse<D>)
                 rows_.for_each(terms_[order[e]].row, [&](std::size_t j, float) { catch_up(j); });
             for (std::size_t i = 0; i < count; ++i) {

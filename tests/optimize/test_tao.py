@@ -94,7 +94,8 @@ def test_returned_objective_is_the_least_of_the_trace(loss, leaf, split):
         least = min(result.trace.objective[1:])  # a random start pays no penalty and does not count
         assert result.trace.objective[-1] <= least + 1e-9 * (1 + least)
         naive = {
-            "loss": loss, "split": split, "alpha": alpha, "scale": problem.scale
+            "loss": loss, "split": split, "alpha": alpha, "scale": problem.scale,
+            "huber_delta": 1 / problem.target_scale,
         }  # fmt: skip
         arrays = (task.X, scaled_targets(task, problem), task.sample_weight)
         tolerance = 1e-4 if leaf == "linear" else 1e-9  # linear leaves add up in float32
