@@ -1,7 +1,9 @@
 #include "rows.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 
@@ -12,6 +14,28 @@ namespace {
 
 Rows dense_rows(const Matrix<float>& values) {
     return {DenseRows{values.data(), values.shape(0), values.shape(1)}, {nb::cast(values)}};
+}
+
+/// Copy of a matrix as bytes, or nothing if some value is no whole number from 0 to 255.
+std::optional<std::vector<std::uint8_t>> as_bytes(std::span<const float> values) {
+    std::vector<std::uint8_t> bytes(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!(values[i] >= 0.0F && values[i] <= 255.0F)) return std::nullopt;
+        bytes[i] = static_cast<std::uint8_t>(values[i]);
+        if (static_cast<float>(bytes[i]) != values[i]) return std::nullopt;
+    }
+    return bytes;
+}
+
+std::optional<Rows> byte_rows(const Matrix<float>& values) {
+    std::optional<std::vector<std::uint8_t>> bytes;
+    {
+        const nb::gil_scoped_release release;
+        bytes = as_bytes({values.data(), values.size()});
+    }
+    if (!bytes) return std::nullopt;
+    auto owned = to_numpy(std::move(*bytes), {values.shape(0), values.shape(1)});
+    return Rows{ByteRows{owned.data(), values.shape(0), values.shape(1)}, {nb::cast(owned)}};
 }
 
 /// Columns must be in range and strictly ascending within a row: kernels rely on both.
@@ -58,6 +82,8 @@ void bind_rows(nb::module_& m) {
                      [](const Rows& r) { return std::visit([](const auto& d) { return d.n_features; }, r.design); })
         .def_prop_ro("is_sparse", [](const Rows& r) { return std::holds_alternative<SparseRows>(r.design); });
     m.def("dense_rows", &dense_rows, nb::arg("values"));
+    m.def("byte_rows", &byte_rows, nb::arg("values"),
+          "The rows as bytes if all values are whole numbers from 0 to 255, else None.");
     m.def("sparse_rows", &sparse_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("n_features"));
     m.def("column_moments", &moments, nb::arg("rows"), nb::arg("weights"), nb::arg("n_threads"),
           "Weighted mean and standard deviation, lowest and highest value of each column.");

@@ -8,7 +8,7 @@ namespace spinney::python {
 
 /// Rows of either kind; keeps the numpy arrays they borrow alive.
 struct Rows {
-    std::variant<DenseRows, SparseRows> design;
+    std::variant<DenseRows, ByteRows, SparseRows> design;
     std::vector<nb::object> owners;
 };
 

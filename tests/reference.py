@@ -211,14 +211,16 @@ def subtree_leaf(tree, node, x):
     return node
 
 
-def care_points(tree, node, X, targets, weights, loss):
+def care_points(tree, node, X, targets, weights, loss, huber_delta=1.0):
     """(row, label, weight) of the rows at `node` whose loss depends on the side they take."""
     found = []
     for row, x in enumerate(X):
         if node not in path_of_row(tree, x, score_of_products):
             continue
         left, right = (
-            row_loss(loss, tree.leaf_values[leaf_number(tree, leaf)], targets[row], is_linear=False)
+            row_loss(
+                loss, tree.leaf_values[leaf_number(tree, leaf)], targets[row], False, huber_delta
+            )
             for leaf in (
                 subtree_leaf(tree, tree.left[node], x),
                 subtree_leaf(tree, tree.right[node], x),

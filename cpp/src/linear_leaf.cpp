@@ -224,5 +224,7 @@ template std::unique_ptr<Leaves> linear_leaves<DenseRows>(const DenseRows&, cons
                                                           const Targets&, std::size_t, const LinearLeafOptions&);
 template std::unique_ptr<Leaves> linear_leaves<SparseRows>(const SparseRows&, const Scaling&, std::span<const float>,
                                                            const Targets&, std::size_t, const LinearLeafOptions&);
+template std::unique_ptr<Leaves> linear_leaves<ByteRows>(const ByteRows&, const Scaling&, std::span<const float>,
+                                                           const Targets&, std::size_t, const LinearLeafOptions&);
 
 }  // namespace spinney

@@ -10,19 +10,19 @@ namespace {
 
 constexpr std::size_t rows_per_task = 1024;
 
-/// Gives visit(n, x) each row as a dense array; a sparse row is spread out and cleared again, so both
-/// kinds of rows meet the same arithmetic.
+/// Gives visit(n, x) each row as an array of floats; a row of bytes or a sparse row is spread out first,
+/// so all kinds of rows meet the same arithmetic.
 template <Design D, class Visit>
-void visit_dense(const D& rows, std::size_t begin, std::size_t end, Visit&& visit) {
-    if constexpr (is_sparse<D>) {
+void visit_floats(const D& rows, std::size_t begin, std::size_t end, Visit&& visit) {
+    if constexpr (std::same_as<D, DenseRows>) {
+        for (std::size_t n = begin; n < end; ++n) visit(n, rows.row(n));
+    } else {
         std::vector<float> x(rows.n_features, 0.0F);
         for (std::size_t n = begin; n < end; ++n) {
             rows.for_each(n, [&](std::size_t j, float value) { x[j] = value; });
             visit(n, std::span<const float>(x));
             rows.for_each(n, [&](std::size_t j, float) { x[j] = 0.0F; });
         }
-    } else {
-        for (std::size_t n = begin; n < end; ++n) visit(n, rows.row(n));
     }
 }
 
@@ -30,7 +30,7 @@ template <Design D, class Visit>
 void visit_parallel(const D& rows, std::size_t n_threads, const Visit& visit) {
     const std::size_t n_tasks = (rows.n_rows + rows_per_task - 1) / rows_per_task;
     parallel_for(n_tasks, n_threads, [&](std::size_t task) {
-        visit_dense(rows, task * rows_per_task, std::min(rows.n_rows, (task + 1) * rows_per_task), visit);
+        visit_floats(rows, task * rows_per_task, std::min(rows.n_rows, (task + 1) * rows_per_task), visit);
     });
 }
 
@@ -90,7 +90,7 @@ void apply_tree(const D& rows, const TreeView& tree, std::size_t n_threads, std:
         visit_parallel(rows, n_threads, [&](std::size_t n, std::span<const float> x) {
             const float* row = x.data();
             std::int32_t at = 0;
-            walk({&row, 1}, x.size(), splits, {&at, 1});
+            walk(std::span<const float* const>(&row, 1), x.size(), splits, {&at, 1});
             leaf_nodes[n] = ~at;
         });
     }
@@ -111,9 +111,12 @@ void linear_outputs(const D& rows, std::span<const std::int32_t> leaves, const L
 }
 
 template void apply_tree<DenseRows>(const DenseRows&, const TreeView&, std::size_t, std::span<std::int32_t>);
+template void apply_tree<ByteRows>(const ByteRows&, const TreeView&, std::size_t, std::span<std::int32_t>);
 template void apply_tree<SparseRows>(const SparseRows&, const TreeView&, std::size_t, std::span<std::int32_t>);
 template void linear_outputs<DenseRows>(const DenseRows&, std::span<const std::int32_t>, const LinearLeafView&,
                                         std::size_t, std::span<double>);
+template void linear_outputs<ByteRows>(const ByteRows&, std::span<const std::int32_t>, const LinearLeafView&,
+                                       std::size_t, std::span<double>);
 template void linear_outputs<SparseRows>(const SparseRows&, std::span<const std::int32_t>, const LinearLeafView&,
                                          std::size_t, std::span<double>);
 

@@ -91,6 +91,7 @@ Moments column_moments(const D& rows, std::span<const double> weights, std::size
 
 template Moments column_moments<DenseRows>(const DenseRows&, std::span<const double>, std::size_t);
 template Moments column_moments<SparseRows>(const SparseRows&, std::span<const double>, std::size_t);
+template Moments column_moments<ByteRows>(const ByteRows&, std::span<const double>, std::size_t);
 
 Scaling::Scaling(std::vector<double> mean_, std::vector<double> inverse_scale_)
     : mean(std::move(mean_)), inverse_scale(std::move(inverse_scale_)) {
@@ -150,5 +151,6 @@ std::vector<float> squared_norms(const D& rows, const Scaling& scaling, std::siz
 
 template std::vector<float> squared_norms<DenseRows>(const DenseRows&, const Scaling&, std::size_t);
 template std::vector<float> squared_norms<SparseRows>(const SparseRows&, const Scaling&, std::size_t);
+template std::vector<float> squared_norms<ByteRows>(const ByteRows&, const Scaling&, std::size_t);
 
 }  // namespace spinney

@@ -34,6 +34,33 @@ template <class V, class T>
     std::memcpy(to, &v, sizeof v);
 }
 
+/// Eight entries of a row as floats.
+[[gnu::always_inline]] inline Float8 load_row(const float* from) { return load<Float8>(from); }
+[[gnu::always_inline]] inline Float8 load_row(const std::uint8_t* from) {
+    using Byte16 = std::uint8_t __attribute__((vector_size(16)));
+    using Word2 = std::uint64_t __attribute__((vector_size(16)));
+    using Int4 = std::int32_t __attribute__((vector_size(16)));
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, from, sizeof eight);
+    // Bytes 8 to 15 are zero: a byte and three of them make a whole number. Spelt out as shuffles, because
+    // compilers turn a conversion of eight bytes into single steps.
+    const auto b = std::bit_cast<Byte16>(Word2{eight, 0});
+    const auto low = __builtin_shufflevector(b, b, 0, 8, 8, 8, 1, 8, 8, 8, 2, 8, 8, 8, 3, 8, 8, 8);
+    const auto high = __builtin_shufflevector(b, b, 4, 8, 8, 8, 5, 8, 8, 8, 6, 8, 8, 8, 7, 8, 8, 8);
+    const Float4 first = __builtin_convertvector(std::bit_cast<Int4>(low), Float4);
+    const Float4 second = __builtin_convertvector(std::bit_cast<Int4>(high), Float4);
+    return __builtin_shufflevector(first, second, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+/// Four entries of a row as doubles.
+[[gnu::always_inline]] inline Double4 load_four(const float* from) {
+    return __builtin_convertvector(load<Float4>(from), Double4);
+}
+[[gnu::always_inline]] inline Double4 load_four(const std::uint8_t* from) {
+    return Double4{static_cast<double>(from[0]), static_cast<double>(from[1]), static_cast<double>(from[2]),
+                   static_cast<double>(from[3])};
+}
+
 /// Partial sums of a dot product, eight lanes a vector. Rows of at most 16 entries need only half of
 /// them: the others stay zero, and adding zeros changes no bit.
 template <std::size_t N>
@@ -53,19 +80,19 @@ template <std::size_t N>
     return static_cast<double>((four[0] + four[2]) + (four[1] + four[3]));
 }
 
-template <std::size_t N>
-[[gnu::always_inline]] inline double lane_dot(const float* x, const float* w, std::size_t size) {
+template <std::size_t N, class T>
+[[gnu::always_inline]] inline double lane_dot(const T* x, const float* w, std::size_t size) {
     LanesOf<N> lanes{};
     std::size_t j = 0;
     for (; j + N <= size; j += N)
-        for (std::size_t v = 0; v < N / 8; ++v) lanes[v] += load<Float8>(x + j + 8 * v) * load<Float8>(w + j + 8 * v);
+        for (std::size_t v = 0; v < N / 8; ++v) lanes[v] += load_row(x + j + 8 * v) * load<Float8>(w + j + 8 * v);
     for (std::size_t v = 0; v < N / 8 && j < size; ++v, j += 8) {
         if (j + 8 <= size) {
-            lanes[v] += load<Float8>(x + j) * load<Float8>(w + j);
+            lanes[v] += load_row(x + j) * load<Float8>(w + j);
             continue;
         }
         float part[8] = {};
-        for (std::size_t i = 0; j + i < size; ++i) part[i] = x[j + i] * w[j + i];
+        for (std::size_t i = 0; j + i < size; ++i) part[i] = static_cast<float>(x[j + i]) * w[j + i];
         lanes[v] += load<Float8>(part);
     }
     return sum_lanes<N>(lanes);
@@ -74,8 +101,8 @@ template <std::size_t N>
 /// The side indexes the children instead of steering a branch: which way a row goes is a coin toss to
 /// the processor, and a wrong guess costs more than the dot product of a narrow row. Rows advance
 /// together, so that one row's arithmetic fills the waiting times of another's.
-template <std::size_t N>
-[[gnu::always_inline]] inline void walk_with(std::span<const float* const> rows, std::size_t size,
+template <std::size_t N, class T>
+[[gnu::always_inline]] inline void walk_with(std::span<const T* const> rows, std::size_t size,
                                              const SplitArrays& splits, std::span<std::int32_t> at) {
     for (bool is_moving = true; is_moving;) {
         is_moving = false;
@@ -119,15 +146,19 @@ template <std::size_t N>
 
 /// Reads and writes eight consecutive entries of a row.
 struct Whole {
-    [[gnu::always_inline]] static Float8 read(const float* from) { return load<Float8>(from); }
+    template <class T>
+    [[gnu::always_inline]] static Float8 read(const T* from) {
+        return load_row(from);
+    }
     [[gnu::always_inline]] static void write(float* to, Float8 v) { store(to, v); }
 };
 /// The same for the last entries of a row, fewer than eight; what is missing reads as zero.
 struct Part {
     std::size_t count;
-    [[gnu::always_inline]] Float8 read(const float* from) const {
+    template <class T>
+    [[gnu::always_inline]] Float8 read(const T* from) const {
         float part[8] = {};
-        for (std::size_t i = 0; i < count; ++i) part[i] = from[i];
+        for (std::size_t i = 0; i < count; ++i) part[i] = static_cast<float>(from[i]);
         return load<Float8>(part);
     }
     [[gnu::always_inline]] void write(float* to, Float8 v) const {
@@ -151,13 +182,13 @@ template <class Visit>
 
 /// Rows and slopes of one step, copied: stores to the hyperplane could otherwise change them as far as
 /// the compiler knows, and it would read them again for every eight entries.
-template <std::size_t Count>
+template <std::size_t Count, class T>
 struct Batch {
-    const float* rows[Count];
+    const T* rows[Count];
     float slopes[Count];
     float total = 0.0F;
 
-    [[gnu::always_inline]] Batch(const float* const rows_[4], const float slopes_[4]) {
+    [[gnu::always_inline]] Batch(const T* const rows_[4], const float slopes_[4]) {
         for (std::size_t k = 0; k < Count; ++k) {
             rows[k] = rows_[k];
             slopes[k] = slopes_[k];
@@ -173,8 +204,8 @@ struct Batch {
     }
 };
 
-template <std::size_t Count>
-[[gnu::always_inline]] inline double stream_step_of(const StreamVectors v, const Batch<Count> batch, float step,
+template <std::size_t Count, class T>
+[[gnu::always_inline]] inline double stream_step_of(const StreamVectors v, const Batch<Count, T> batch, float step,
                                                     float inverse_rows) {
     constexpr auto repeats = static_cast<float>(Count);
     const float keep = Count == 1 ? v.keep : v.keep * v.keep * v.keep * v.keep;
@@ -191,19 +222,61 @@ template <std::size_t Count>
     return sum_lanes<16>({centre, Float8{}});
 }
 
-template <std::size_t Count>
-[[gnu::always_inline]] inline void add_gradient_of(const StreamVectors v, const Batch<Count> batch) {
+template <std::size_t Count, class T>
+[[gnu::always_inline]] inline void add_gradient_of(const StreamVectors v, const Batch<Count, T> batch) {
     for_eights(v.size, [&](const auto& access, std::size_t j) {
         access.write(v.gradient + j, access.read(v.gradient + j) + batch.gradient(v, access, j));
     });
 }
 
-}  // namespace
-
-SPINNEY_KERNEL double dot(std::span<const float> x, const float* w) {
+template <class T>
+[[gnu::always_inline]] inline double dot_of(std::span<const T> x, const float* w) {
     if (x.size() <= 16) return lane_dot<16>(x.data(), w, x.size());
     return lane_dot<float_lanes>(x.data(), w, x.size());
 }
+
+template <class T>
+[[gnu::always_inline]] inline void walk_of(std::span<const T* const> rows, std::size_t size, const SplitArrays& splits,
+                                           std::span<std::int32_t> at) {
+    if (size <= 16)
+        walk_with<16, T>(rows, size, splits, at);
+    else
+        walk_with<float_lanes, T>(rows, size, splits, at);
+}
+
+template <class T>
+[[gnu::always_inline]] inline double any_stream_step(const StreamVectors& v, const T* const rows[4],
+                                                     const float change[4], std::size_t count, float step,
+                                                     float inverse_rows) {
+    return count == 4 ? stream_step_of(v, Batch<4, T>(rows, change), step, inverse_rows)
+                      : stream_step_of(v, Batch<1, T>(rows, change), step, inverse_rows);
+}
+
+template <class T>
+[[gnu::always_inline]] inline void add_any_gradient(const StreamVectors& v, const T* const rows[4],
+                                                    const float slope[4], std::size_t count) {
+    if (count == 4)
+        add_gradient_of(v, Batch<4, T>(rows, slope));
+    else
+        add_gradient_of(v, Batch<1, T>(rows, slope));
+}
+
+template <class T>
+[[gnu::always_inline]] inline void standardise_any(std::span<const T> x, const double* mean,
+                                                   const double* inverse_scale, double* z) {
+    std::size_t j = 0;
+    for (; j + 4 <= x.size(); j += 4) {
+        const Double4 wide = load_four(x.data() + j);
+        store(z + j, (wide - load<Double4>(mean + j)) * load<Double4>(inverse_scale + j));
+    }
+    for (; j < x.size(); ++j) z[j] = (static_cast<double>(x[j]) - mean[j]) * inverse_scale[j];
+}
+
+}  // namespace
+
+// An attribute for several targets does not go with templates: each kernel is spelt out for both kinds.
+SPINNEY_KERNEL double dot(std::span<const float> x, const float* w) { return dot_of(x, w); }
+SPINNEY_KERNEL double dot(std::span<const std::uint8_t> x, const float* w) { return dot_of(x, w); }
 
 double dot(std::span<const std::int32_t> indices, const float* values, const float* w) {
     std::array<float, float_lanes> lanes{};
@@ -218,35 +291,37 @@ double dot(std::span<const std::int32_t> indices, const float* values, const flo
 
 SPINNEY_KERNEL void walk(std::span<const float* const> rows, std::size_t size, const SplitArrays& splits,
                          std::span<std::int32_t> at) {
-    if (size <= 16)
-        walk_with<16>(rows, size, splits, at);
-    else
-        walk_with<float_lanes>(rows, size, splits, at);
+    walk_of(rows, size, splits, at);
+}
+SPINNEY_KERNEL void walk(std::span<const std::uint8_t* const> rows, std::size_t size, const SplitArrays& splits,
+                         std::span<std::int32_t> at) {
+    walk_of(rows, size, splits, at);
 }
 
-SPINNEY_KERNEL double stream_step(const StreamVectors& v, const float* const rows[4],
-                                  const float change[4], std::size_t count, float step,
-                                  float inverse_rows) {
-    return count == 4 ? stream_step_of<4>(v, {rows, change}, step, inverse_rows)
-                      : stream_step_of<1>(v, {rows, change}, step, inverse_rows);
+SPINNEY_KERNEL double stream_step(const StreamVectors& v, const float* const rows[4], const float change[4],
+                                  std::size_t count, float step, float inverse_rows) {
+    return any_stream_step(v, rows, change, count, step, inverse_rows);
+}
+SPINNEY_KERNEL double stream_step(const StreamVectors& v, const std::uint8_t* const rows[4], const float change[4],
+                                  std::size_t count, float step, float inverse_rows) {
+    return any_stream_step(v, rows, change, count, step, inverse_rows);
 }
 
-SPINNEY_KERNEL void add_gradient(const StreamVectors& v, const float* const rows[4],
-                                 const float slope[4], std::size_t count) {
-    if (count == 4)
-        add_gradient_of<4>(v, {rows, slope});
-    else
-        add_gradient_of<1>(v, {rows, slope});
+SPINNEY_KERNEL void add_gradient(const StreamVectors& v, const float* const rows[4], const float slope[4],
+                                 std::size_t count) {
+    add_any_gradient(v, rows, slope, count);
+}
+SPINNEY_KERNEL void add_gradient(const StreamVectors& v, const std::uint8_t* const rows[4], const float slope[4],
+                                 std::size_t count) {
+    add_any_gradient(v, rows, slope, count);
 }
 
-SPINNEY_KERNEL void standardise(std::span<const float> x, const double* mean,
-                                const double* inverse_scale, double* z) {
-    std::size_t j = 0;
-    for (; j + 4 <= x.size(); j += 4) {
-        const Double4 wide = __builtin_convertvector(load<Float4>(x.data() + j), Double4);
-        store(z + j, (wide - load<Double4>(mean + j)) * load<Double4>(inverse_scale + j));
-    }
-    for (; j < x.size(); ++j) z[j] = (static_cast<double>(x[j]) - mean[j]) * inverse_scale[j];
+SPINNEY_KERNEL void standardise(std::span<const float> x, const double* mean, const double* inverse_scale, double* z) {
+    standardise_any(x, mean, inverse_scale, z);
+}
+SPINNEY_KERNEL void standardise(std::span<const std::uint8_t> x, const double* mean, const double* inverse_scale,
+                                double* z) {
+    standardise_any(x, mean, inverse_scale, z);
 }
 
 SPINNEY_KERNEL void logistic(std::span<const double> t, double* p, double* loss) {

@@ -13,39 +13,43 @@ struct Entry {
 };
 
 /// Columns of the care points. Dense rows are read with a stride; sparse ones are transposed once.
+template <Design D>
 class Columns {
 public:
-    Columns(const DenseRows& rows, const ReducedProblem& problem) : dense_(&rows), problem_(problem) {}
-
-    Columns(const SparseRows& rows, const ReducedProblem& problem) : problem_(problem), starts_(rows.n_features + 1) {
-        for (std::size_t n : problem.rows) rows.for_each(n, [&](std::size_t j, float) { ++starts_[j + 1]; });
-        for (std::size_t j = 0; j < rows.n_features; ++j) starts_[j + 1] += starts_[j];
-        entries_.resize(starts_.back());
-        auto next = starts_;
-        for (std::size_t n = 0; n < problem.rows.size(); ++n)
-            rows.for_each(problem.rows[n], [&](std::size_t j, float x) {
-                entries_[next[j]++] = {x, problem.weights[n] * problem.labels[n]};
-            });
+    Columns(const D& rows, const ReducedProblem& problem) : rows_(rows), problem_(problem) {
+        if constexpr (is_sparse<D>) transpose();
     }
 
     /// All values of column j in row order; the zeros of a sparse column as one entry.
     void read(std::size_t j, double total, std::vector<Entry>& out) const {
         out.clear();
-        if (dense_ != nullptr) {
+        if constexpr (is_sparse<D>) {
+            double zeros = total;
+            for (std::size_t k = starts_[j]; k < starts_[j + 1]; ++k) {
+                out.push_back(entries_[k]);
+                zeros -= entries_[k].signed_weight;
+            }
+            if (out.size() < problem_.rows.size()) out.push_back({0.0F, zeros});
+        } else {
             for (std::size_t n = 0; n < problem_.rows.size(); ++n)
-                out.push_back({dense_->row(problem_.rows[n])[j], problem_.weights[n] * problem_.labels[n]});
-            return;
+                out.push_back({static_cast<float>(rows_.row(problem_.rows[n])[j]), signed_weight(n)});
         }
-        double zeros = total;
-        for (std::size_t k = starts_[j]; k < starts_[j + 1]; ++k) {
-            out.push_back(entries_[k]);
-            zeros -= entries_[k].signed_weight;
-        }
-        if (out.size() < problem_.rows.size()) out.push_back({0.0F, zeros});
     }
 
 private:
-    const DenseRows* dense_ = nullptr;
+    [[nodiscard]] double signed_weight(std::size_t n) const { return problem_.weights[n] * problem_.labels[n]; }
+
+    void transpose() {
+        starts_.resize(rows_.n_features + 1);
+        for (std::size_t n : problem_.rows) rows_.for_each(n, [&](std::size_t j, float) { ++starts_[j + 1]; });
+        for (std::size_t j = 0; j < rows_.n_features; ++j) starts_[j + 1] += starts_[j];
+        entries_.resize(starts_.back());
+        auto next = starts_;
+        for (std::size_t n = 0; n < problem_.rows.size(); ++n)
+            rows_.for_each(problem_.rows[n], [&](std::size_t j, float x) { entries_[next[j]++] = {x, signed_weight(n)}; });
+    }
+
+    const D& rows_;
     ReducedProblem problem_;
     std::vector<std::size_t> starts_;
     std::vector<Entry> entries_;
@@ -86,7 +90,7 @@ AxisSplit solve_axis(const D& rows, const ReducedProblem& problem, double alpha)
     best.bias = left_only <= right_only ? 1.0 : -1.0;
     best.cost = std::min(left_only, right_only);
 
-    const Columns columns(rows, problem);
+    const Columns<D> columns(rows, problem);
     std::vector<Entry> column;
     for (std::size_t j = 0; j < rows.n_features; ++j) {
         columns.read(j, right_only - left_only, column);
@@ -96,6 +100,7 @@ AxisSplit solve_axis(const D& rows, const ReducedProblem& problem, double alpha)
 }
 
 template AxisSplit solve_axis<DenseRows>(const DenseRows&, const ReducedProblem&, double);
+template AxisSplit solve_axis<ByteRows>(const ByteRows&, const ReducedProblem&, double);
 template AxisSplit solve_axis<SparseRows>(const SparseRows&, const ReducedProblem&, double);
 
 }  // namespace spinney

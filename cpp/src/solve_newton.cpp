@@ -156,9 +156,13 @@ template void solve_newton(const DenseRows&, const Scaling&, const WeightedRows&
                            const LinearOptions&, std::span<float>, double&);
 template void solve_newton(const SparseRows&, const Scaling&, const WeightedRows&, const LogisticLink&,
                            const LinearOptions&, std::span<float>, double&);
+template void solve_newton(const ByteRows&, const Scaling&, const WeightedRows&, const LogisticLink&,
+                           const LinearOptions&, std::span<float>, double&);
 template void solve_newton(const DenseRows&, const Scaling&, const WeightedRows&, const TargetLink&,
                            const LinearOptions&, std::span<float>, double&);
 template void solve_newton(const SparseRows&, const Scaling&, const WeightedRows&, const TargetLink&,
+                           const LinearOptions&, std::span<float>, double&);
+template void solve_newton(const ByteRows&, const Scaling&, const WeightedRows&, const TargetLink&,
                            const LinearOptions&, std::span<float>, double&);
 
 }  // namespace spinney

@@ -175,7 +175,7 @@ private:
                     gradient[k * d_ + j] += slope * x * scaling_.metric32[j];
                 });
             } else {
-                const float* x[batch_rows] = {};
+                const typename D::Value* x[batch_rows] = {};
                 float slopes[batch_rows] = {};
                 for (std::size_t i = 0; i < count; ++i) {
                     x[i] = rows_.row(terms_[first + i].row).data();
@@ -218,7 +218,7 @@ private:
             if constexpr (is_sparse<D>)
                 move_sparse(terms_[batch[0]].row, k, change[0]);
             else {
-                const float* x[batch_rows] = {};
+                const typename D::Value* x[batch_rows] = {};
                 for (std::size_t i = 0; i < batch.size(); ++i) x[i] = rows_.row(terms_[batch[i]].row).data();
                 centre_[k] = stream_step(vectors(k, gradient_.data()), x, change, batch.size(), step_, inverse_terms_);
             }
@@ -282,13 +282,19 @@ template void solve_stream(const DenseRows&, const Scaling&, std::span<const flo
                            const LogisticLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
 template void solve_stream(const SparseRows&, const Scaling&, std::span<const float>, const WeightedRows&,
                            const LogisticLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
+template void solve_stream(const ByteRows&, const Scaling&, std::span<const float>, const WeightedRows&,
+                           const LogisticLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
 template void solve_stream(const DenseRows&, const Scaling&, std::span<const float>, const WeightedRows&,
                            const TargetLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
 template void solve_stream(const SparseRows&, const Scaling&, std::span<const float>, const WeightedRows&,
+                           const TargetLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
+template void solve_stream(const ByteRows&, const Scaling&, std::span<const float>, const WeightedRows&,
                            const TargetLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
 template void solve_stream(const DenseRows&, const Scaling&, std::span<const float>, const WeightedRows&,
                            const SoftmaxLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
 template void solve_stream(const SparseRows&, const Scaling&, std::span<const float>, const WeightedRows&,
+                           const SoftmaxLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
+template void solve_stream(const ByteRows&, const Scaling&, std::span<const float>, const WeightedRows&,
                            const SoftmaxLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
 
 }  // namespace spinney

@@ -160,8 +160,8 @@ def test_care_points_are_those_of_naive_routing(loss):
         for node in tree.split_nodes:
             rows, labels, weights = native.care_points(int(node))
             order = np.argsort(rows)
-            targets = scaled_targets(task, problem)
-            naive = reference.care_points(tree, node, task.X, targets, task.sample_weight, loss)
+            arrays = (task.X, scaled_targets(task, problem), task.sample_weight)
+            naive = reference.care_points(tree, node, *arrays, loss)
             assert rows[order].tolist() == [row for row, _, _ in naive]
             assert labels[order].tolist() == [label for _, label, _ in naive]
             assert weights[order] == pytest.approx([weight for _, _, weight in naive])

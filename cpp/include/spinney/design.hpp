@@ -11,29 +11,30 @@
 
 namespace spinney {
 
-inline constexpr std::size_t cache_line = 16;  ///< floats
-
-/// Row-major float32 matrix, borrowed.
-struct DenseRows {
-    const float* values = nullptr;
+/// Row-major matrix of floats or bytes, borrowed.
+template <class T>
+struct DenseRowsOf {
+    using Value = T;
+    const T* values = nullptr;
     std::size_t n_rows = 0;
     std::size_t n_features = 0;
 
-    [[nodiscard]] std::span<const float> row(std::size_t n) const {
-        return {values + n * n_features, n_features};
-    }
+    [[nodiscard]] std::span<const T> row(std::size_t n) const { return {values + n * n_features, n_features}; }
     [[nodiscard]] double dot(std::size_t n, const float* w) const { return spinney::dot(row(n), w); }
     /// Asks for a row that is needed soon. Wide rows are visited in no order the processor could guess.
     void prefetch(std::size_t n) const {
+        constexpr std::size_t cache_line = 64 / sizeof(T);
         for (std::size_t j = 0; j < n_features; j += cache_line) __builtin_prefetch(values + n * n_features + j);
     }
 
     template <class Visit>
     void for_each(std::size_t n, Visit&& visit) const {
         const auto x = row(n);
-        for (std::size_t j = 0; j < n_features; ++j) visit(j, x[j]);
+        for (std::size_t j = 0; j < n_features; ++j) visit(j, static_cast<float>(x[j]));
     }
 };
+using DenseRows = DenseRowsOf<float>;
+using ByteRows = DenseRowsOf<std::uint8_t>;
 
 /// Compressed sparse rows with ascending column indices, borrowed.
 struct SparseRows {
@@ -66,12 +67,12 @@ struct SparseRows {
 };
 
 /// Moves up to walk_rows rows (given by number) from `at` to the leaves they reach, as `walk` does.
-template <class Index>
-void walk_batch(const DenseRows& rows, std::span<const Index> numbers, const SplitArrays& splits,
+template <class T, class Index>
+void walk_batch(const DenseRowsOf<T>& rows, std::span<const Index> numbers, const SplitArrays& splits,
                 std::span<std::int32_t> at) {
-    std::array<const float*, walk_rows> x{};
+    std::array<const T*, walk_rows> x{};
     for (std::size_t r = 0; r < numbers.size(); ++r) x[r] = rows.row(numbers[r]).data();
-    walk({x.data(), numbers.size()}, rows.n_features, splits, at);
+    walk(std::span<const T* const>(x.data(), numbers.size()), rows.n_features, splits, at);
 }
 template <class Index>
 void walk_batch(const SparseRows& rows, std::span<const Index> numbers, const SplitArrays& splits,

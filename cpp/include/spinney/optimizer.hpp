@@ -103,6 +103,7 @@ private:
     void collect_ties(std::size_t node, CarePoints& care) const;
     bool solve_node(std::size_t node, std::uint64_t sweep, bool is_guarded);
     void propose(std::size_t node, std::uint64_t sweep, const CarePoints& care, std::span<float> w, double& bias) const;
+    [[nodiscard]] double prefer_constant(const CarePoints& care, std::span<float> w, double& bias) const;
     [[nodiscard]] double node_cost(const CarePoints& care, std::span<const float> w, double bias) const;
     void route_all();
     void draw_split(std::size_t node, bool is_balanced, double length);

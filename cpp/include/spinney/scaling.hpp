@@ -37,7 +37,8 @@ public:
 };
 
 /// Standardised row n into z (length >= n_features; only the first n_features are written).
-inline void standard_row(const DenseRows& rows, std::size_t n, const Scaling& scaling, double* z) {
+template <class T>
+void standard_row(const DenseRowsOf<T>& rows, std::size_t n, const Scaling& scaling, double* z) {
     standardise(rows.row(n), scaling.mean.data(), scaling.inverse_scale.data(), z);
 }
 inline void standard_row(const SparseRows& rows, std::size_t n, const Scaling& scaling, double* z) {

@@ -15,8 +15,12 @@ namespace spinney {
 /// the sum over the non-zeros alone equal, bit for bit, to the sum over all entries.
 inline constexpr std::size_t float_lanes = 32;
 
+/// Dense rows are float32, or bytes where all values are whole numbers from 0 to 255: wide rows wait for
+/// memory, and bytes are a quarter of it. Both give the same bits, for bytes become floats exactly.
+
 /// x . w over all entries.
 [[nodiscard]] double dot(std::span<const float> x, const float* w);
+[[nodiscard]] double dot(std::span<const std::uint8_t> x, const float* w);
 
 /// x . w where x holds the entries at `indices` (ascending) of a vector; `w` is the whole vector.
 [[nodiscard]] double dot(std::span<const std::int32_t> indices, const float* values, const float* w);
@@ -31,6 +35,8 @@ struct SplitArrays {
 
 /// Moves each row from `at` (coded like a child) to the leaf it reaches; at[r] ends as ~leaf.
 void walk(std::span<const float* const> rows, std::size_t size, const SplitArrays& splits,
+          std::span<std::int32_t> at);
+void walk(std::span<const std::uint8_t* const> rows, std::size_t size, const SplitArrays& splits,
           std::span<std::int32_t> at);
 
 /// Rows that `walk` handles best at once.
@@ -51,13 +57,20 @@ struct StreamVectors {
 [[nodiscard]] double stream_step(const StreamVectors& v, const float* const rows[4],
                                  const float change[4], std::size_t count, float step,
                                  float inverse_rows);
+[[nodiscard]] double stream_step(const StreamVectors& v, const std::uint8_t* const rows[4],
+                                 const float change[4], std::size_t count, float step,
+                                 float inverse_rows);
 
 /// gradient += metric * sum_k slope_k (row_k - mean) over `count` (1 or 4) rows.
 void add_gradient(const StreamVectors& v, const float* const rows[4], const float slope[4],
                   std::size_t count);
+void add_gradient(const StreamVectors& v, const std::uint8_t* const rows[4], const float slope[4],
+                  std::size_t count);
 
 /// z = (x - mean) * inverse_scale, in double.
 void standardise(std::span<const float> x, const double* mean, const double* inverse_scale,
+                 double* z);
+void standardise(std::span<const std::uint8_t> x, const double* mean, const double* inverse_scale,
                  double* z);
 
 /// Probability and loss of logistic regression: p = 1/(1+exp(-t)), loss = log(1+exp(-t)).
