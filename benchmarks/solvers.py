@@ -40,8 +40,9 @@ def solve(X: NDArray | sp.csr_matrix, labels: NDArray, solver: str, effort: int)
     d = X.shape[1]
     mean = np.zeros(d) if sp.issparse(X) else X.mean(axis=0, dtype=np.float64)
     weights, bias = _core.logistic_split(
-        as_rows(X), mean, np.ones(d), labels, np.ones(N_ROWS), ALPHA, solver, effort, effort, 0.3, 1e-12, 0
-    )
+        as_rows(X), mean, np.ones(d), labels, np.ones(N_ROWS), ALPHA, solver, effort, effort,
+        0.3, 1e-12, 0,
+    )  # fmt: skip
     return weights, bias
 
 
@@ -64,7 +65,8 @@ def objective(X: NDArray, labels: NDArray, split: Split) -> float:
 
 def compare_widths() -> None:
     """Newton against streaming as rows grow wider."""
-    print(f"{'features':>8} | {'newton 1 step':>22} | {'stream 1 epoch':>22} | {'stream 2 epochs':>22}")
+    names = ("newton 1 step", "stream 1 epoch", "stream 2 epochs")
+    print(" | ".join([f"{'features':>8}", *(f"{name:>22}" for name in names)]))
     for d in (8, 16, 32, 64, 96, 128, 192, 256, 384):
         X, labels = make_problem(d)
         least = objective(X, labels, solve(X, labels, "newton", 30))

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <chrono>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -13,8 +14,13 @@
 namespace spinney::python {
 namespace {
 
-/// True once Python has a signal to raise. Called without the GIL.
+/// True once Python has a signal to raise. Called without the GIL, which is taken only now and then: other
+/// Python threads may hold it for milliseconds.
 bool has_signal() {
+    using Clock = std::chrono::steady_clock;
+    thread_local Clock::time_point next_look{};
+    if (Clock::now() < next_look) return false;
+    next_look = Clock::now() + std::chrono::milliseconds(50);
     const nb::gil_scoped_acquire acquire;
     return PyErr_CheckSignals() != 0;
 }
@@ -53,7 +59,6 @@ public:
     [[nodiscard]] virtual std::size_t count_active() const = 0;
     virtual void keep() = 0;
     virtual void restore() = 0;
-    virtual void set_alpha(double alpha) = 0;
     [[nodiscard]] virtual CarePoints care_points(std::size_t node) = 0;
     [[nodiscard]] virtual const TreeState& state() const = 0;
     [[nodiscard]] virtual const Topology& topology() const = 0;
@@ -79,7 +84,6 @@ public:
     std::size_t count_active() const override { return optimizer_.count_active(); }
     void keep() override { kept_ = optimizer_.state(); }
     void restore() override { optimizer_.restore(kept_); }
-    void set_alpha(double alpha) override { optimizer_.set_alpha(alpha); }
     CarePoints care_points(std::size_t node) override { return optimizer_.care_points(node); }
     const TreeState& state() const override { return optimizer_.state(); }
     const Topology& topology() const override { return optimizer_.topology(); }
@@ -310,7 +314,6 @@ void bind_optimizer(nb::module_& m) {
         .def("count_active", [](const Optimizer& self) { return (*self).count_active(); })
         .def("keep", [](Optimizer& self) { (*self).keep(); })
         .def("restore", [](Optimizer& self) { (*self).restore(); })
-        .def("set_alpha", [](Optimizer& self, double alpha) { (*self).set_alpha(alpha); }, nb::arg("alpha"))
         .def("care_points", [](Optimizer& self, std::size_t node) {
             auto care = (*self).care_points(node);
             return std::make_tuple(to_numpy(std::move(care.rows)), to_numpy(std::move(care.labels)), to_numpy(std::move(care.weights)));

@@ -10,6 +10,7 @@ from hypothesis import given
 from spinney import _core
 from spinney.data import (
     LEAST_SCALE_OF_RANGE,
+    LEAST_WIDTH_OF_BYTES,
     SPARSE_BELOW,
     as_rows,
     classification_problem,
@@ -59,6 +60,27 @@ def test_stored_zeros_count_as_zeros():
     X.data[1:] = 0
     assert problem_of(X).rows.is_sparse
     assert X.nnz == 100  # the caller's matrix stays as it was
+
+
+def test_wide_whole_numbers_are_stored_as_bytes_with_the_same_moments():
+    X = np.random.default_rng(0).integers(0, 256, size=(50, LEAST_WIDTH_OF_BYTES)).astype("f4")
+    problem = problem_of(X)
+    weights = np.ones(50)
+    for found, wanted in zip(
+        _core.column_moments(problem.rows, weights, 1),
+        _core.column_moments(as_rows(X), weights, 1),
+        strict=True,
+    ):
+        assert np.array_equal(found, wanted)
+    assert np.array_equal(problem_of(sp.csr_matrix(X)).scale, problem.scale)
+
+
+@pytest.mark.parametrize("value", [-1, 0.5, 256, np.finfo(np.float32).max])
+def test_one_value_that_is_no_byte_keeps_floats(value):
+    X = np.ones((3, 4), dtype=np.float32)
+    assert _core.byte_rows(X) is not None
+    X[2, 3] = value
+    assert _core.byte_rows(X) is None
 
 
 def test_constant_column_has_scale_zero():

@@ -36,6 +36,21 @@ void sparse_dot_has_the_bits_of_the_dense_dot() {
     }
 }
 
+void byte_rows_have_the_bits_of_float_rows() {
+    for (std::size_t d : lengths()) {
+        if (d == 0) continue;
+        Random random(d, 7);
+        std::vector<std::uint8_t> bytes(30 * d);
+        for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.below(256));
+        const Matrix x(std::vector<float>(bytes.begin(), bytes.end()), 30, d);
+        const ByteRows rows{bytes.data(), 30, d};
+        const auto w = random_vector(d, d + 1);
+        for (std::size_t n = 0; n < 30; ++n)
+            expect_equal(std::bit_cast<std::uint64_t>(rows.dot(n, w.data())),
+                         std::bit_cast<std::uint64_t>(x.dense().dot(n, w.data())), "dot product");
+    }
+}
+
 void dot_is_close_to_double() {
     for (std::size_t d : lengths()) {
         const auto x = random_vector(d, d);
@@ -103,6 +118,12 @@ void walk_equals_the_plain_loop() {
             expect_walks(x, x.dense(), splits, count);
             expect_walks(x, x.sparse(), splits, count);
         }
+        Random random(d, 8);
+        std::vector<std::uint8_t> bytes(30 * d);
+        for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.below(4));
+        const Matrix whole(std::vector<float>(bytes.begin(), bytes.end()), 30, d);
+        for (std::size_t count = 1; count <= walk_rows; ++count)
+            expect_walks(whole, ByteRows{bytes.data(), 30, d}, splits, count);
     }
 }
 
@@ -181,6 +202,7 @@ void block_kernels_equal_plain_sums() {
 
 std::vector<Test> simd_tests() {
     return {{"the sparse dot has the bits of the dense dot", sparse_dot_has_the_bits_of_the_dense_dot},
+            {"byte rows have the bits of float rows", byte_rows_have_the_bits_of_float_rows},
             {"dot is close to double", dot_is_close_to_double},
             {"walk equals the plain loop", walk_equals_the_plain_loop},
             {"logistic equals libm", logistic_equals_libm},

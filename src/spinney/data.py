@@ -165,11 +165,14 @@ def _deviation(values: NDArray[np.float64], weights: NDArray[np.float64]) -> flo
 
 
 def _compact_rows(X: Matrix) -> _core.Rows:
-    """Rows as CSR if few entries are not zero, as bytes if they are wide and fit, else as floats."""
-    n_entries = X.shape[0] * X.shape[1]
-    n_nonzero = X.nnz if sp.issparse(X) else np.count_nonzero(X)
-    if n_nonzero < SPARSE_BELOW * n_entries:
-        return as_rows(X if sp.issparse(X) else sp.csr_matrix(X))
-    dense = X.toarray() if sp.issparse(X) else X
+    """Rows as CSR if few are not zero, as bytes if they are wide and fit, else as floats."""
+    n_nonzero = np.count_nonzero(X) if isinstance(X, np.ndarray) else X.count_nonzero()
+    if n_nonzero < SPARSE_BELOW * X.shape[0] * X.shape[1]:
+        sparse = sp.csr_matrix(X)
+        if n_nonzero < sparse.nnz:  # stored zeros would take part in the streaming solver's steps
+            sparse = sparse.copy()
+            sparse.eliminate_zeros()
+        return as_rows(sparse)
+    dense = X if isinstance(X, np.ndarray) else X.toarray()
     bytes_or_none = _core.byte_rows(dense) if X.shape[1] >= LEAST_WIDTH_OF_BYTES else None
     return as_rows(dense) if bytes_or_none is None else bytes_or_none

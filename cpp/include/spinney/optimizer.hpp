@@ -75,7 +75,6 @@ public:
     void restore(const TreeState& state);
     [[nodiscard]] const Topology& topology() const { return topology_; }
     [[nodiscard]] CarePoints care_points(std::size_t node);
-    void set_alpha(double alpha) { options_.solver.alpha = alpha; }
 
 private:
     struct Span {

@@ -39,12 +39,15 @@ NEWTON_LIMIT = 64
 #: overfitting to subtrees that are still bad.
 SOLVER = {"max_newton": 1, "epochs": 2, "step": 0.3, "newton_limit": NEWTON_LIMIT}
 
-#: Squared penalty of the surrogate, as a share of the mean squared length of a row. It is no part of
-#: the objective, but lowers it: without it weights grow at every node whose care points are nearly
-#: separable. Among many columns almost all are, hence the larger share. Chosen on validation rows
-#: of Letter and MNIST.
+#: Squared penalty of the surrogate, as a share of the mean squared length of a row. It is no part
+#: of the objective, but lowers it: without it weights grow at every node whose care points are
+#: nearly separable. Among many columns almost all are, hence the larger share. Chosen on validation
+#: rows of Letter and MNIST.
 RIDGE_OF_NARROW_ROWS = 0.01
 RIDGE_OF_WIDE_ROWS = 0.1
+
+#: Exploring sweeps without progress after which it ends; it may go up before it goes down.
+PATIENCE = 5
 
 #: Share of the sweeps that are guarded in the default schedule.
 SETTLE_SHARE = 0.2
@@ -133,7 +136,7 @@ class _Run:
 
     def result(self) -> OptimizedTree:
         if not self.options.monotone:
-            n_settle = max(1, round(SETTLE_SHARE * self.options.max_iter))
+            n_settle = round(SETTLE_SHARE * self.options.max_iter)
             self._explore(self.options.max_iter - n_settle)
             self.native.restore()
         self._settle()
@@ -141,22 +144,31 @@ class _Run:
         return OptimizedTree(prune(tree, self.native.reach()), tree, self.trace)
 
     def _explore(self, n_sweeps: int) -> None:
+        """Sweeps that accept every solution, until they are used up or have long found nothing."""
+        n_stalled = 0
         for _ in range(n_sweeps):
             self._sweep(is_guarded=False)
             objective = self._record("explore")
+            n_stalled = n_stalled + 1 if self._has_stalled(objective) else 0
             if objective < self.best:
                 self.best = objective
                 self.native.keep()
+            if n_stalled >= PATIENCE and self.options.tol > 0:
+                break
 
     def _settle(self) -> None:
         """Guarded sweeps until the sweeps are used up or the objective stops falling."""
         for _ in range(self.options.max_iter - len(self.trace)):
             self._sweep(is_guarded=True)
             objective = self._record("settle")
-            has_stalled = self.best - objective <= self.options.tol * abs(self.best)
+            has_stalled = self._has_stalled(objective)
             self.best = objective
             if has_stalled:
                 break
+
+    def _has_stalled(self, objective: float) -> bool:
+        """True if the objective is not below the best one by a share of `tol`."""
+        return not objective < (1 - self.options.tol) * self.best
 
     def _sweep(self, *, is_guarded: bool) -> None:
         """Every level once, then the leaves; or the leaves, then the levels from the bottom up."""
