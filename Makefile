@@ -13,7 +13,7 @@ SOURCES := $(shell find src cpp bindings -type f \
 	$(wildcard CMakeLists.txt README.md LICENSE) pyproject.toml
 SOURCE_LIST := $(VENV)/.sources
 
-CXX_HELP := spinney needs a C++20 compiler: install g++ >= 11 or clang >= 14 (Debian, Ubuntu: \
+CXX_HELP := spinney needs a C++20 compiler: install g++ >= 12 or clang >= 14 (Debian, Ubuntu: \
 	apt install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install) or set CXX.
 PYTHON_HELP := spinney needs Python 3.11 or newer with venv: install it (Debian, Ubuntu: \
 	apt install python3 python3-venv) or name it: make PYTHON=python3.11

@@ -18,6 +18,7 @@ BAD_VALUES = [
     ({"split": "diagonal"}, r'split=\'diagonal\' is not known; give "oblique" or "axis"; try'),
     ({"leaf": "quadratic"}, r'leaf=\'quadratic\' is not known; give "constant" or "linear"; try'),
     ({"order": "sideways"}, r'order=\'sideways\' is not known; give "root_first" or'),
+    ({"leaf_penalty": "l3"}, r'leaf_penalty=\'l3\' is not known; give "l1" or "l2"'),
     ({"loss": "hinge"}, r'loss=\'hinge\' is not known; give "zero_one" or "log_loss"; try'),
     ({"loss": "squared_error"}, r"is for numbers, .* try TAOTreeRegressor"),
     ({"alpha": -1}, r"alpha=-1 is too small; give a finite number >= 0; try alpha=0.1"),

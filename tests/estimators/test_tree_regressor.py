@@ -152,3 +152,14 @@ def test_pickling_keeps_predictions(values: dict[str, Any]) -> None:
     tree = regressor(**values).fit(X, Y2)
     copy = pickle.loads(pickle.dumps(tree))
     assert np.array_equal(copy.predict(X), tree.predict(X))
+
+
+def test_leaf_penalty_l2_keeps_small_weights_that_l1_removes():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 6))
+    y = X[:, 0] + 0.05 * X[:, 1] + 0.01 * rng.standard_normal(200)
+    settings = {"max_depth": 1, "leaf": "linear", "alpha": 20.0, "random_state": 0}
+    lasso = TAOTreeRegressor(leaf_penalty="l1", **settings).fit(X, y)
+    ridge = TAOTreeRegressor(leaf_penalty="l2", **settings).fit(X, y)
+    assert lasso.tree_.leaf_weights.size < ridge.tree_.leaf_weights.size
+    assert ridge.score(X, y) > 0.8

@@ -276,7 +276,8 @@ def test_trace_has_an_entry_a_sweep_and_one_for_the_start(max_iter, monotone):
     assert 1 <= len(trace) <= max_iter
     assert {len(column) for column in trace.as_dict().values()} == {len(trace) + 1}
     assert trace.phase[0] == "start"
-    assert trace.phase[-1] == "settle"
+    # A fifth of the sweeps settle; too few sweeps leave none for it.
+    assert trace.phase[-1] == "settle" or (not monotone and max_iter < 3)
     assert set(trace.phase[1:]) <= ({"settle"} if monotone else {"explore", "settle"})
     assert trace.seconds == sorted(trace.seconds)
     assert all(0 <= n_active <= 7 for n_active in trace.n_active)

@@ -19,6 +19,7 @@ CLASSIFICATION_LOSSES = ("zero_one", "log_loss")
 REGRESSION_LOSSES = ("squared_error", "absolute_error", "huber")
 SPLITS = ("oblique", "axis")
 LEAVES = ("constant", "linear")
+LEAF_PENALTIES = ("l1", "l2")
 ORDERS = ("root_first", "leaves_first")
 
 
@@ -33,6 +34,7 @@ class TreeParameters(Protocol):
     init: object
     max_iter: int
     monotone: bool
+    leaf_penalty: str
     order: str
     tol: float
     warm_start: bool
@@ -53,6 +55,7 @@ def check_tree_parameters(parameters: TreeParameters, losses: Sequence[str]) -> 
     check_choice("split", parameters.split, SPLITS)
     check_choice("leaf", parameters.leaf, LEAVES)
     check_loss(parameters.loss, losses)
+    check_choice("leaf_penalty", parameters.leaf_penalty, LEAF_PENALTIES)
     check_choice("order", parameters.order, ORDERS)
     check_real("alpha", parameters.alpha, minimum=0.0, example="0.1; 0 switches the penalty off")
     check_real("tol", parameters.tol, minimum=0.0, example="1e-4; 0 never stops early")

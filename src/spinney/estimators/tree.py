@@ -139,6 +139,7 @@ class _TAOTree(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
             alpha=float(self.alpha),
             max_iter=int(self.max_iter),
             monotone=bool(self.monotone),
+            leaf_penalty=self.leaf_penalty,
             order=self.order,
             tol=float(self.tol),
             huber_delta=float(getattr(self, "huber_delta", 1.0)),
@@ -211,6 +212,9 @@ class TAOTreeClassifier(ClassifierMixin, _TAOTree):  # type: ignore[misc]
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
         Class fractions in each leaf, or a sparse softmax model.
+    leaf_penalty : {"l1", "l2"}, default="l1"
+        Penalty of linear leaves: `alpha` times the sum of absolute weights, or `alpha` / 2 times
+        the sum of squares.
     loss : {"zero_one", "log_loss"}, default="zero_one"
         Loss of a row.
     init : str, RandomStructure, Tree or fitted tree estimator, default="balanced"
@@ -288,6 +292,7 @@ class TAOTreeClassifier(ClassifierMixin, _TAOTree):  # type: ignore[misc]
         alpha: float = 0.1,
         split: str = "oblique",
         leaf: str = "constant",
+        leaf_penalty: str = "l1",
         loss: str = "zero_one",
         init: object = "balanced",
         max_iter: int = 20,
@@ -304,6 +309,7 @@ class TAOTreeClassifier(ClassifierMixin, _TAOTree):  # type: ignore[misc]
         self.alpha = alpha
         self.split = split
         self.leaf = leaf
+        self.leaf_penalty = leaf_penalty
         self.loss = loss
         self.init = init
         self.max_iter = max_iter
@@ -401,6 +407,9 @@ class TAOTreeRegressor(RegressorMixin, _TAOTree):  # type: ignore[misc]
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
         One value in each leaf, or a sparse linear regression.
+    leaf_penalty : {"l1", "l2"}, default="l1"
+        Penalty of linear leaves: `alpha` times the sum of absolute weights, or `alpha` / 2 times
+        the sum of squares.
     loss : {"squared_error", "absolute_error", "huber"}, default="squared_error"
         Loss of a row, summed over the outputs.
     huber_delta : float, default=1.0
@@ -468,6 +477,7 @@ class TAOTreeRegressor(RegressorMixin, _TAOTree):  # type: ignore[misc]
         alpha: float = 0.1,
         split: str = "oblique",
         leaf: str = "constant",
+        leaf_penalty: str = "l1",
         loss: str = "squared_error",
         huber_delta: float = 1.0,
         init: object = "balanced",
@@ -484,6 +494,7 @@ class TAOTreeRegressor(RegressorMixin, _TAOTree):  # type: ignore[misc]
         self.alpha = alpha
         self.split = split
         self.leaf = leaf
+        self.leaf_penalty = leaf_penalty
         self.loss = loss
         self.huber_delta = huber_delta
         self.init = init
