@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <chrono>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -29,13 +30,28 @@ void raise_if_interrupted(bool is_done) {
     if (!is_done) throw nb::python_error();  // PyErr_CheckSignals has set the exception
 }
 
-struct LossNames {
-    static ClassLoss of_class(const std::string& name) { return name == "log_loss" ? ClassLoss::log_loss : ClassLoss::zero_one; }
-    static TargetLoss of_target(const std::string& name) {
-        if (name == "absolute_error") return TargetLoss::absolute;
-        return name == "huber" ? TargetLoss::huber : TargetLoss::squared;
-    }
-};
+[[noreturn]] void refuse(const std::string& what, const std::string& value, const std::string& accepted) {
+    throw std::invalid_argument(what + "='" + value + "' is not known; give " + accepted);
+}
+
+ClassLoss class_loss(const std::string& name) {
+    if (name == "zero_one") return ClassLoss::zero_one;
+    if (name == "log_loss") return ClassLoss::log_loss;
+    refuse("loss", name, "zero_one or log_loss");
+}
+
+TargetLoss value_loss(const std::string& name) {
+    if (name == "squared_error") return TargetLoss::squared;
+    if (name == "absolute_error") return TargetLoss::absolute;
+    if (name == "huber") return TargetLoss::huber;
+    refuse("loss", name, "squared_error, absolute_error or huber");
+}
+
+SplitKind split_kind(const std::string& name) {
+    if (name == "oblique") return SplitKind::oblique;
+    if (name == "axis") return SplitKind::axis;
+    refuse("split", name, "oblique or axis");
+}
 
 /// What Python says of the task; arrays are borrowed and kept alive by Optimizer.
 struct Task {
@@ -83,7 +99,10 @@ public:
     Objective objective() const override { return optimizer_.objective(); }
     std::size_t count_active() const override { return optimizer_.count_active(); }
     void keep() override { kept_ = optimizer_.state(); }
-    void restore() override { optimizer_.restore(kept_); }
+    void restore() override {
+        if (kept_.leaf_of.empty()) throw std::logic_error("nothing was kept yet; call keep() first");
+        optimizer_.restore(kept_);
+    }
     CarePoints care_points(std::size_t node) override { return optimizer_.care_points(node); }
     const TreeState& state() const override { return optimizer_.state(); }
     const Topology& topology() const override { return optimizer_.topology(); }
@@ -97,16 +116,20 @@ private:
     std::unique_ptr<Leaves> make_leaves(const Targets& targets, const Topology& topology, const Task& task,
                                         const OptimizerOptions& options) const {
         const bool is_classification = !targets.classes.empty();
-        if (task.leaf == "constant") {
-            if (is_classification) return constant_class_leaves(targets, topology.n_leaves(), LossNames::of_class(task.loss));
-            return constant_value_leaves(targets, topology.n_leaves(), LossNames::of_target(task.loss), task.huber_delta);
-        }
-        LinearLeafOptions leaf{options.solver, LossNames::of_class(task.loss), LossNames::of_target(task.loss), task.huber_delta};
+        const std::size_t n_leaves = topology.n_leaves();
+        if (task.leaf != "constant" && task.leaf != "linear") refuse("leaf", task.leaf, "constant or linear");
+        LinearLeafOptions leaf{options.solver, ClassLoss::zero_one, TargetLoss::squared, task.huber_delta};
+        if (is_classification)
+            leaf.class_loss = class_loss(task.loss);
+        else
+            leaf.target_loss = value_loss(task.loss);
+        if (task.leaf == "constant" && is_classification) return constant_class_leaves(targets, n_leaves, leaf.class_loss);
+        if (task.leaf == "constant") return constant_value_leaves(targets, n_leaves, leaf.target_loss, task.huber_delta);
         leaf.solver.alpha = task.leaf_alpha;
         leaf.solver.ridge = task.leaf_ridge;
         leaf.solver.epochs = task.leaf_epochs;
         leaf.solver.n_threads = 1;
-        return linear_leaves(rows_, scaling_, norms_, targets, topology.n_leaves(), leaf);
+        return linear_leaves(rows_, scaling_, norms_, targets, n_leaves, leaf);
     }
 
     D rows_;
@@ -144,7 +167,7 @@ public:
         const auto m = span_of(mean);
         const auto s = span_of(inverse_scale);
         const Targets targets{span_of(task_.classes), {task_.values.data(), task_.values.size()}, span_of(task_.weights), task_.n_outputs};
-        OptimizerOptions options{split == "axis" ? SplitKind::axis : SplitKind::oblique, solver_options(solver), n_threads, seed};
+        const OptimizerOptions options{split_kind(split), solver_options(solver), n_threads, seed};
         const Topology topology(span_of(left), span_of(right));
         std::visit([&](const auto& d) {
             check(d.n_rows, d.n_features, targets, m.size(), s.size());
@@ -160,6 +183,8 @@ private:
     static void check(std::size_t n_rows, std::size_t n_features, const Targets& targets, std::size_t m, std::size_t s) {
         const bool has_classes = targets.classes.size() == n_rows && targets.values.empty();
         const bool has_values = targets.classes.empty() && targets.values.size() == n_rows * targets.n_outputs;
+        if (n_rows > std::numeric_limits<std::int32_t>::max())
+            throw std::invalid_argument(std::to_string(n_rows) + " rows are too many; give fewer than 2^31, try a sample");
         if (n_rows == 0 || targets.weights.size() != n_rows || m != n_features || s != n_features || !(has_classes || has_values))
             throw std::invalid_argument("targets, weights and scaling must agree with the rows");
         for (std::int32_t code : targets.classes)
@@ -223,9 +248,10 @@ auto splits(const Optimizer& self) {
 }
 
 /// Leaf values (n_leaves x n_outputs) in node order and the CSR of linear leaves.
-auto leaves(const Optimizer& self, std::size_t n_outputs) {
+auto leaves(const Optimizer& self) {
     const auto& topology = (*self).topology();
     const auto& table = (*self).state().leaves;
+    const std::size_t n_outputs = table.values.size() / topology.n_leaves();
     auto values = reorder_leaves<double>(topology, table.values, true);
     const auto weights = reorder_leaves<float>(topology, table.weights, true);
     Csr csr;
@@ -293,6 +319,8 @@ void bind_optimizer(nb::module_& m) {
              nb::arg("leaf_values"), nb::arg("leaf_weights"))
         .def("solve_level", [](Optimizer& self, std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) {
             bool is_done = false;
+            if (depth >= (*self).topology().levels.size())
+                throw std::invalid_argument("level " + std::to_string(depth) + " is out of range; give one below n_levels");
             {
                 const nb::gil_scoped_release release;
                 is_done = (*self).solve_level(depth, sweep, is_guarded, is_next_below);
@@ -315,6 +343,8 @@ void bind_optimizer(nb::module_& m) {
         .def("keep", [](Optimizer& self) { (*self).keep(); })
         .def("restore", [](Optimizer& self) { (*self).restore(); })
         .def("care_points", [](Optimizer& self, std::size_t node) {
+            if (node >= (*self).topology().n_nodes() || (*self).topology().is_leaf(node))
+                throw std::invalid_argument("node " + std::to_string(node) + " is no split of this tree");
             auto care = (*self).care_points(node);
             return std::make_tuple(to_numpy(std::move(care.rows)), to_numpy(std::move(care.labels)), to_numpy(std::move(care.weights)));
         }, nb::arg("node"))
@@ -324,7 +354,7 @@ void bind_optimizer(nb::module_& m) {
             return to_numpy(std::move(nodes));
         })
         .def("splits", &splits)
-        .def("leaves", &leaves, nb::arg("n_outputs"))
+        .def("leaves", &leaves)
         .def("reach", &node_reach)
         .def_prop_ro("n_levels", [](const Optimizer& self) { return (*self).topology().levels.size(); });
 }

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 
 #include "spinney/scaling.hpp"
@@ -65,6 +66,9 @@ Rows sparse_rows(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>&
 
 auto moments(const Rows& rows, const Vector<double>& weights, std::size_t n_threads) {
     Moments found;
+    const std::size_t n_rows = std::visit([](const auto& d) { return d.n_rows; }, rows.design);
+    if (weights.shape(0) != n_rows)
+        throw std::invalid_argument(std::to_string(weights.shape(0)) + " weights for " + std::to_string(n_rows) + " rows; give one a row");
     {
         const nb::gil_scoped_release release;
         found = std::visit([&](const auto& d) { return column_moments(d, span_of(weights), n_threads); }, rows.design);

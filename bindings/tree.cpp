@@ -25,6 +25,7 @@ nb::ndarray<nb::numpy, std::int32_t> apply(const Rows& rows, const Vector<std::i
 }
 
 void check_leaves(std::span<const std::int32_t> leaves, const LinearLeafView& view, std::size_t n_features) {
+    if (view.n_outputs == 0) throw std::invalid_argument("leaves need at least one output");
     const std::size_t n_leaves = view.intercepts.size() / view.n_outputs;
     for (std::int32_t leaf : leaves)
         if (leaf < 0 || static_cast<std::size_t>(leaf) >= n_leaves) throw std::invalid_argument("leaf number out of range");

@@ -149,3 +149,10 @@ def test_broken_sparse_rows_are_refused(indptr, indices, message):
             np.ones(2, dtype=np.float32),
             2,
         )
+
+
+def test_wide_rows_of_extreme_scale_are_refused_by_column():
+    X = np.random.default_rng(0).standard_normal((50, 70)).astype(np.float32)
+    X[:, 7] *= 1e25
+    with pytest.raises(ValueError, match=r"column 7 of X varies by about .* try measuring"):
+        classification_problem(X, np.zeros(50, dtype=np.int32), 1, np.ones(50))

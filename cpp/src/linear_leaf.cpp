@@ -21,6 +21,7 @@ public:
         n_outputs_ = targets.n_outputs;
         table_.values.resize(n_leaves * n_outputs_);
         table_.weights.resize(n_leaves * n_outputs_ * rows.n_features);
+        start_at_the_whole();
     }
 
     double loss(std::size_t row, std::size_t leaf) const override {
@@ -78,11 +79,25 @@ private:
     [[nodiscard]] double squared_length(std::span<const float> w) const {
         double sum = 0.0;
         for (std::size_t j = 0; j < w.size(); ++j)
-            if (w[j] != 0.0F) {
+            if (scaling_.inverse_scale[j] > 0.0) {
                 const double z = static_cast<double>(w[j]) / scaling_.inverse_scale[j];
                 sum += z * z;
             }
         return sum;
+    }
+
+    /// A leaf that no row has reached yet says what a tree without splits would say.
+    void start_at_the_whole() {
+        const std::size_t n = targets_.weights.size();
+        std::vector<double> whole(n_outputs_), values(n);
+        for (std::size_t row = 0; row < n && !targets_.classes.empty(); ++row)
+            whole[static_cast<std::size_t>(targets_.classes[row])] += targets_.weights[row];
+        for (std::size_t k = 0; k < n_outputs_; ++k) {
+            for (std::size_t row = 0; row < n && targets_.classes.empty(); ++row) values[row] = targets_.values[row * n_outputs_ + k];
+            whole[k] = !targets_.classes.empty() ? (whole[k] > 0.0 ? std::log(whole[k]) : absent_score)
+                                                 : best_constant(values, targets_.weights, options_.target_loss, options_.delta);
+        }
+        for (std::size_t i = 0; i < table_.values.size(); ++i) table_.values[i] = whole[i % n_outputs_];
     }
 
     /// Softmax over the classes the leaf has seen; the others keep a score that never wins.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace spinney {
@@ -72,7 +71,7 @@ void TreeOptimizer<D>::draw_split(std::size_t node, bool is_balanced, double len
         w[j] = static_cast<float>(length * random.normal() * scaling_.inverse_scale[j]);
         centre += static_cast<double>(w[j]) * scaling_.mean[j];
     }
-    bias(node) = length * random.normal() - centre;  // as long as the direction, in standardised space
+    bias(node) = length * random.normal() - centre;  // drawn like a weight, in standardised space
 
     const auto [begin, end] = reach(node);
     std::vector<std::pair<double, double>> scored;
@@ -190,14 +189,15 @@ void TreeOptimizer<D>::look_below(std::size_t node, std::span<const std::uint32_
     look_at_sibling(static_cast<std::size_t>(topology_.right[node]), {right.data(), n_right});
 }
 
-/// Rows whose loss depends on where `node` sends them, with the cheaper side as label and the loss
-/// difference as weight (bagged-tao §3, "reduced problem").
+/// Rows that are better off on one side of `node`, with that side as label and the gain as weight.
+/// gain_of(row) is what the row would gain by changing sides.
 template <Design D>
-void TreeOptimizer<D>::collect(std::size_t node, CarePoints& care) const {
+template <class Gain>
+void TreeOptimizer<D>::collect(std::size_t node, CarePoints& care, const Gain& gain_of) const {
     const auto [begin, end] = reach(node);
     for (std::size_t i = begin; i < end; ++i) {
         const std::uint32_t row = order_[i];
-        const double gain = state_.loss_of[row] - other_loss_[row];  // > 0: the other side is cheaper
+        const double gain = gain_of(row);
         if (gain == 0.0) continue;
         const bool is_right = state_.leaf_of[row] >= topology_.middle(node);
         care.rows.push_back(row);
@@ -206,20 +206,19 @@ void TreeOptimizer<D>::collect(std::size_t node, CarePoints& care) const {
     }
 }
 
+/// The reduced problem: rows whose loss depends on where `node` sends them (bagged-tao §3).
+template <Design D>
+void TreeOptimizer<D>::collect_care(std::size_t node, CarePoints& care) const {
+    collect(node, care, [&](std::uint32_t row) { return state_.loss_of[row] - other_loss_[row]; });
+}
+
 /// Under the 0/1 loss two leaves of the same majority leave no care points, and the node above them
 /// would never move. While exploring, the leaves' class fractions break such ties.
 template <Design D>
 void TreeOptimizer<D>::collect_ties(std::size_t node, CarePoints& care) const {
-    const auto [begin, end] = reach(node);
-    for (std::size_t i = begin; i < end; ++i) {
-        const std::uint32_t row = order_[i];
-        const double gain = leaves_->soft_loss(row, state_.leaf_of[row]) - leaves_->soft_loss(row, other_leaf_[row]);
-        if (gain == 0.0) continue;
-        const bool is_right = state_.leaf_of[row] >= topology_.middle(node);
-        care.rows.push_back(row);
-        care.labels.push_back(is_right == (gain < 0.0) ? 1 : -1);
-        care.weights.push_back(std::fabs(gain) * targets_.weights[row]);
-    }
+    collect(node, care, [&](std::uint32_t row) {
+        return leaves_->soft_loss(row, state_.leaf_of[row]) - leaves_->soft_loss(row, other_leaf_[row]);
+    });
 }
 
 template <Design D>
@@ -228,7 +227,7 @@ CarePoints TreeOptimizer<D>::care_points(std::size_t node) {
     visit_reach({&number, 1}, {}, [&](std::size_t i, std::span<const std::uint32_t> batch) { look_at_sibling(i, batch); });
     looked_at_ = nothing_looked_at;  // the look at another level has been overwritten
     CarePoints care;
-    collect(node, care);
+    collect_care(node, care);
     return care;
 }
 
@@ -301,7 +300,7 @@ double TreeOptimizer<D>::prefer_constant(const CarePoints& care, std::span<float
 template <Design D>
 bool TreeOptimizer<D>::solve_node(std::size_t node, std::uint64_t sweep, bool is_guarded) {
     CarePoints care;
-    collect(node, care);
+    collect_care(node, care);
     if (care.rows.empty() && !is_guarded) {
         if (sweep <= last_tie_sweep) collect_ties(node, care);
         if (care.rows.empty()) return false;  // any split is as good; the present one is kept

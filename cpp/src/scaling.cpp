@@ -97,7 +97,6 @@ Scaling::Scaling(std::vector<double> mean_, std::vector<double> inverse_scale_)
     : mean(std::move(mean_)), inverse_scale(std::move(inverse_scale_)) {
     for (std::size_t j = 0; j < mean.size(); ++j) {
         mean32.push_back(static_cast<float>(mean[j]));
-        inverse_scale32.push_back(static_cast<float>(inverse_scale[j]));
         metric32.push_back(static_cast<float>(inverse_scale[j] * inverse_scale[j]));
     }
 }
@@ -105,14 +104,14 @@ Scaling::Scaling(std::vector<double> mean_, std::vector<double> inverse_scale_)
 double Scaling::l1_norm(std::span<const float> w) const {
     double sum = 0.0;
     for (std::size_t j = 0; j < w.size(); ++j)
-        if (w[j] != 0.0F) sum += std::fabs(static_cast<double>(w[j])) / inverse_scale[j];
+        if (inverse_scale[j] > 0.0) sum += std::fabs(static_cast<double>(w[j])) / inverse_scale[j];
     return sum;
 }
 
 void Scaling::to_standard(std::span<const float> raw, double raw_bias, std::span<double> w, double& bias) const {
     bias = raw_bias;
     for (std::size_t j = 0; j < raw.size(); ++j) {
-        w[j] = raw[j] != 0.0F ? static_cast<double>(raw[j]) / inverse_scale[j] : 0.0;
+        w[j] = inverse_scale[j] > 0.0 ? static_cast<double>(raw[j]) / inverse_scale[j] : 0.0;
         bias += static_cast<double>(raw[j]) * mean[j];
     }
 }

@@ -27,6 +27,12 @@ SPARSE_BELOW = 0.05
 #: quarter of the memory traffic, which is what wide rows wait for. Narrow rows do not wait.
 LEAST_WIDTH_OF_BYTES = 65
 
+#: Columns of a smaller scale count as constant: their weights would overflow float32.
+LEAST_SCALE = 1e-30
+
+#: Scales that wide rows may have; squares of them must fit into float32.
+SCALES_OF_WIDE_ROWS = (1e-18, 1e18)
+
 #: A column's scale is at least this share of its range. Columns that are almost always zero would
 #: otherwise be blown up, and l1 would prefer a pixel at the border or a rare word to all others.
 LEAST_SCALE_OF_RANGE = 0.25
@@ -148,20 +154,36 @@ def _problem(
     # Halves, because the range of a float32 column may overflow float32.
     half_range = 0.5 * high.astype(np.float64) - 0.5 * low.astype(np.float64)
     scale = np.maximum(deviation, 2.0 * LEAST_SCALE_OF_RANGE * half_range)
-    scale[deviation == 0] = 0.0
+    scale[scale < LEAST_SCALE] = 0.0
+    _check_scales(scale)
     squares = deviation**2
     if rows.is_sparse:
         squares += mean**2
-        mean = np.zeros_like(mean)
+        mean = np.where(scale > 0, 0.0, mean)
     shares = np.divide(squares, scale**2, out=np.zeros_like(scale), where=scale > 0)
     return Problem(rows, targets, weights, n_classes, mean, scale, float(shares.sum()))
 
 
 def _deviation(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
     """Root mean square distance of the targets from their means; 1 if they are constant."""
+    if (values == values[0]).all():
+        return 1.0
     centred = values - np.average(values, axis=0, weights=weights)
     deviation = float(np.sqrt(np.average(np.mean(centred**2, axis=1), weights=weights)))
     return deviation if deviation > 0 else 1.0
+
+
+def _check_scales(scale: NDArray[np.float64]) -> None:
+    """Raise if wide rows have a column whose scale the streaming solver cannot square."""
+    low, high = SCALES_OF_WIDE_ROWS
+    is_bad = (scale > 0) & ((scale < low) | (scale > high))
+    if len(scale) >= LEAST_WIDTH_OF_BYTES and is_bad.any():
+        column = int(is_bad.argmax())
+        raise ValueError(
+            f"column {column} of X varies by about {scale[column]:.3g}; with more than "
+            f"{LEAST_WIDTH_OF_BYTES - 1} columns give scales between {low:g} and {high:g}; try "
+            "measuring the column in another unit."
+        )
 
 
 def _compact_rows(X: Matrix) -> _core.Rows:

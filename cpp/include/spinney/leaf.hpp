@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "spinney/link.hpp"
@@ -49,7 +50,7 @@ public:
     [[nodiscard]] const LeafTable& table() const { return table_; }
     void set_table(LeafTable table) { table_ = std::move(table); refresh(); }
     /// Parameters of one leaf, to undo a refit.
-    [[nodiscard]] virtual LeafTable row(std::size_t leaf) const;
+    [[nodiscard]] LeafTable row(std::size_t leaf) const;
     void set_row(std::size_t leaf, const LeafTable& row);
 
 protected:

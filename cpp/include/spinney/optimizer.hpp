@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -98,7 +97,9 @@ private:
     void look_at_sibling(std::size_t node, std::span<const std::uint32_t> batch);
     void reroute(std::size_t node, std::span<const std::uint32_t> batch);
     void look_below(std::size_t node, std::span<const std::uint32_t> batch);
-    void collect(std::size_t node, CarePoints& care) const;
+    template <class Gain>
+    void collect(std::size_t node, CarePoints& care, const Gain& gain_of) const;
+    void collect_care(std::size_t node, CarePoints& care) const;
     void collect_ties(std::size_t node, CarePoints& care) const;
     bool solve_node(std::size_t node, std::uint64_t sweep, bool is_guarded);
     void propose(std::size_t node, std::uint64_t sweep, const CarePoints& care, std::span<float> w, double& bias) const;

@@ -25,9 +25,10 @@ public:
     Scaling(std::vector<double> mean, std::vector<double> inverse_scale);
 
     std::vector<double> mean, inverse_scale;
-    std::vector<float> mean32, inverse_scale32, metric32;  ///< for the streaming solver; metric = inverse_scale^2
+    std::vector<float> mean32, metric32;  ///< for the streaming solver; metric = inverse_scale^2
 
-    /// |w|_1 of the raw hyperplane w, measured in standardised space.
+    /// |w|_1 of the raw hyperplane w, measured in standardised space. A given tree may have weights on
+    /// columns that are constant here: they only shift the bias, and cost nothing.
     [[nodiscard]] double l1_norm(std::span<const float> w) const;
 
     /// Standardised weights and bias of a raw hyperplane.

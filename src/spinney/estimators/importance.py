@@ -39,7 +39,7 @@ def split_importances(
     """Share of each feature in the splits, weighted by the rows that pass them; sums to 1.
 
     At split i feature j has the share ``|w_ij| s_j / sum_k |w_ik| s_k``: the part of the score
-    that moves with the feature when every feature moves by one standard deviation ``s``. The
+    that moves with the feature when every feature moves by its scale ``s``. The
     shares are summed over the splits with the weight of the rows that reach the split, then
     divided by their total. A tree without splits gives zeros.
 

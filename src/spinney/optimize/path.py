@@ -43,7 +43,7 @@ def optimize_path(
 
     References
     ----------
-    Bagged TAO trees, section 3, last paragraph: select λ along a regularisation path.
+    Bagged TAO trees, section 3 ("Finally, as TAO iterates ..."): trees over a regularisation path.
     """
     path: list[OptimizedTree] = []
     for alpha in alphas:

@@ -163,7 +163,7 @@ class _Run:
             objective = self._record("settle")
             has_stalled = self._has_stalled(objective)
             self.best = objective
-            if has_stalled:
+            if has_stalled and self.options.tol > 0:
                 break
 
     def _has_stalled(self, objective: float) -> bool:
@@ -193,9 +193,9 @@ class _Run:
 
 
 def _start_length(options: TAOOptions) -> float:
-    """Length of random hyperplanes, of which only the direction matters.
+    """Deviation of the weights of random hyperplanes, of which only the direction matters.
 
-    While exploring, short ones keep nodes that no row reaches from adding to the penalty. Guards
+    While exploring, short ones keep nodes that no row reaches from adding much to the penalty. Guards
     compare penalties, so a monotone run starts with hyperplanes of ordinary length.
     """
     return 1.0 if options.monotone else 1e-3
@@ -250,7 +250,8 @@ def _set_tree(
     if keeps_leaves and tree.is_linear:
         shape = (tree.leaf_values.size, tree.n_features)
         parts = (tree.leaf_weights, tree.leaf_indices, tree.leaf_indptr)
-        weights = sp.csr_matrix(parts, shape=shape).toarray()
+        dense = sp.csr_matrix(parts, shape=shape).toarray()
+        weights = (dense / problem.target_scale).astype(np.float32)
     native.set_tree(
         tree.bias, tree.split_indptr, tree.split_indices, tree.split_weights, values, weights
     )
@@ -264,7 +265,7 @@ def _tree_of(
     options: TAOOptions,
 ) -> Tree:
     bias, (indptr, indices, weights) = native.splits()
-    values, (leaf_indptr, leaf_indices, leaf_weights) = native.leaves(problem.n_outputs)
+    values, (leaf_indptr, leaf_indices, leaf_weights) = native.leaves()
     return Tree(
         n_features=problem.n_features,
         left=left,
