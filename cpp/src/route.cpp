@@ -1,6 +1,8 @@
 #include "spinney/route.hpp"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <vector>
 
 #include "spinney/parallel.hpp"
@@ -65,6 +67,24 @@ bool has_sparse_splits(const TreeView& tree) {
     return tree.n_features > 64 && 4 * tree.weights.size() < n_splits * tree.n_features;
 }
 
+/// Rows walk together, as many as `walk` likes; sparse rows are walked by their entries.
+template <Design D>
+void walk_all(const D& rows, const SplitArrays& splits, std::size_t n_threads, std::span<std::int32_t> leaf_nodes) {
+    const std::size_t n_tasks = (rows.n_rows + rows_per_task - 1) / rows_per_task;
+    parallel_for(n_tasks, n_threads, [&](std::size_t task) {
+        const std::size_t end = std::min(rows.n_rows, (task + 1) * rows_per_task);
+        for (std::size_t first = task * rows_per_task; first < end; first += walk_rows) {
+            const std::size_t count = std::min(walk_rows, end - first);
+            std::array<std::size_t, walk_rows> numbers{};
+            std::iota(numbers.begin(), numbers.end(), first);
+            const auto at = leaf_nodes.subspan(first, count);
+            std::ranges::fill(at, 0);
+            walk_batch(rows, std::span<const std::size_t>(numbers.data(), count), splits, at);
+            for (std::int32_t& leaf : at) leaf = ~leaf;
+        }
+    });
+}
+
 std::int32_t walk_sparse(const TreeView& tree, std::span<const float> x) {
     std::size_t node = 0;
     while (tree.left[node] >= 0) {
@@ -87,12 +107,7 @@ void apply_tree(const D& rows, const TreeView& tree, std::size_t n_threads, std:
     } else {
         const FullSplits full(tree);
         const SplitArrays splits{full.w.data(), full.bias.data(), full.child.data()};
-        visit_parallel(rows, n_threads, [&](std::size_t n, std::span<const float> x) {
-            const float* row = x.data();
-            std::int32_t at = 0;
-            walk(std::span<const float* const>(&row, 1), x.size(), splits, {&at, 1});
-            leaf_nodes[n] = ~at;
-        });
+        walk_all(rows, splits, n_threads, leaf_nodes);
     }
 }
 

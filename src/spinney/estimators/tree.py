@@ -333,8 +333,14 @@ class TAOTreeClassifier(ClassifierMixin, _TAOTree):  # type: ignore[misc]
         -------
         ndarray of shape (n_rows,)
         """
-        # Softmax keeps the order of the scores, so it is not needed here.
-        best = self._outputs(X).argmax(axis=1)
+        check_is_fitted(self)
+        if self.tree_.is_linear:
+            best = self._outputs(X).argmax(axis=1)  # softmax keeps the order of the scores
+        else:
+            # One label a leaf: far less to look at than class fractions for every row.
+            label_of_node = np.zeros(self.tree_.n_nodes, dtype=np.intp)
+            label_of_node[self.tree_.leaf_nodes] = self.tree_.leaf_values.argmax(axis=1)
+            best = label_of_node[self.apply(X)]
         labels: NDArray[Any] = self.classes_[best]
         return labels
 

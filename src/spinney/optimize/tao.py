@@ -195,8 +195,8 @@ class _Run:
 def _start_length(options: TAOOptions) -> float:
     """Deviation of the weights of random hyperplanes, of which only the direction matters.
 
-    While exploring, short ones keep nodes that no row reaches from adding much to the penalty. Guards
-    compare penalties, so a monotone run starts with hyperplanes of ordinary length.
+    While exploring, short ones keep nodes that no row reaches from adding much to the penalty.
+    Guards compare penalties, so a monotone run starts with hyperplanes of ordinary length.
     """
     return 1.0 if options.monotone else 1e-3
 
