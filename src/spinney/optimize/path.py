@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spinney.data import Problem
-from spinney.optimize.tao import Callback, OptimizedTree, TAOOptions, Topology, optimize_tree
-from spinney.tree.structure import Tree
+from spinney.optimize.tao import Callback, OptimizedTree, TAOOptions, optimize_tree
+from spinney.tree.structure import Topology, Tree
 
 
 def optimize_path(

@@ -26,9 +26,8 @@ from spinney import _core
 from spinney.data import Problem
 from spinney.optimize.trace import Trace
 from spinney.tree.prune import prune
-from spinney.tree.structure import Tree
+from spinney.tree.structure import Topology, Tree
 
-Topology: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32]]
 Callback: TypeAlias = Callable[[Trace], None]
 
 #: Most columns for which nodes are solved by Newton steps (`benchmarks/solvers.py`).
