@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <map>
@@ -79,6 +80,8 @@ public:
     [[nodiscard]] virtual const TreeState& state() const = 0;
     [[nodiscard]] virtual const Topology& topology() const = 0;
     [[nodiscard]] virtual std::size_t n_features() const = 0;
+    [[nodiscard]] virtual std::size_t count_reach(std::size_t node) const = 0;
+    [[nodiscard]] virtual std::span<const std::uint32_t> members() const = 0;
 };
 
 template <Design D>
@@ -107,6 +110,8 @@ public:
     const TreeState& state() const override { return optimizer_.state(); }
     const Topology& topology() const override { return optimizer_.topology(); }
     std::size_t n_features() const override { return rows_.n_features; }
+    std::size_t count_reach(std::size_t node) const override { return optimizer_.count_reach(node); }
+    std::span<const std::uint32_t> members() const override { return optimizer_.members(); }
 
 private:
     bool needs_norms(const Task& task, const OptimizerOptions& options) const {
@@ -162,12 +167,13 @@ class Optimizer {
 public:
     Optimizer(const Rows& rows, const Vector<double>& mean, const Vector<double>& inverse_scale,
               const Vector<std::int32_t>& left, const Vector<std::int32_t>& right, Task task, const nb::dict& solver,
-              const std::string& split, std::size_t n_threads, std::uint64_t seed)
+              const std::string& split, std::size_t n_threads, std::uint64_t seed, std::size_t max_features)
         : rows_(rows), task_(std::move(task)) {
         const auto m = span_of(mean);
         const auto s = span_of(inverse_scale);
         const Targets targets{span_of(task_.classes), {task_.values.data(), task_.values.size()}, span_of(task_.weights), task_.n_outputs};
-        const OptimizerOptions options{split_kind(split), solver_options(solver), n_threads, seed};
+        const OptimizerOptions options{split_kind(split), solver_options(solver), max_features, n_threads, seed};
+        const nb::gil_scoped_release release;
         const Topology topology(span_of(left), span_of(right));
         std::visit([&](const auto& d) {
             check(d.n_rows, d.n_features, targets, m.size(), s.size());
@@ -187,6 +193,10 @@ private:
             throw std::invalid_argument(std::to_string(n_rows) + " rows are too many; give fewer than 2^31, try a sample");
         if (n_rows == 0 || targets.weights.size() != n_rows || m != n_features || s != n_features || !(has_classes || has_values))
             throw std::invalid_argument("targets, weights and scaling must agree with the rows");
+        for (double weight : targets.weights)
+            if (!(weight >= 0.0)) throw std::invalid_argument("weight " + std::to_string(weight) + " is no weight; give numbers >= 0");
+        if (std::ranges::none_of(targets.weights, [](double weight) { return weight > 0.0; }))
+            throw std::invalid_argument("all weights are 0; give at least one row a positive weight");
         for (std::int32_t code : targets.classes)
             if (code < 0 || static_cast<std::size_t>(code) >= targets.n_outputs) throw std::invalid_argument("class code out of range");
     }
@@ -265,10 +275,7 @@ auto leaves(const Optimizer& self) {
 auto node_reach(const Optimizer& self) {
     const auto& topology = (*self).topology();
     std::vector<std::int64_t> reach(topology.n_nodes());
-    for (std::uint32_t leaf : (*self).state().leaf_of) ++reach[topology.leaf_node[leaf]];
-    for (std::size_t node = topology.n_nodes(); node-- > 0;)
-        if (!topology.is_leaf(node))
-            reach[node] = reach[static_cast<std::size_t>(topology.left[node])] + reach[static_cast<std::size_t>(topology.right[node])];
+    for (std::size_t node = 0; node < topology.n_nodes(); ++node) reach[node] = static_cast<std::int64_t>((*self).count_reach(node));
     return to_numpy(std::move(reach));
 }
 
@@ -308,9 +315,10 @@ void bind_optimizer(nb::module_& m) {
              nb::arg("leaf"), nb::arg("huber_delta"), nb::arg("leaf_alpha"), nb::arg("leaf_ridge"), nb::arg("leaf_epochs"));
     nb::class_<Optimizer>(m, "TreeOptimizer", "One tree under alternating optimisation.")
         .def(nb::init<const Rows&, const Vector<double>&, const Vector<double>&, const Vector<std::int32_t>&,
-                      const Vector<std::int32_t>&, Task, const nb::dict&, const std::string&, std::size_t, std::uint64_t>(),
+                      const Vector<std::int32_t>&, Task, const nb::dict&, const std::string&, std::size_t, std::uint64_t,
+                      std::size_t>(),
              nb::arg("rows"), nb::arg("mean"), nb::arg("inverse_scale"), nb::arg("left"), nb::arg("right"), nb::arg("task"),
-             nb::arg("solver"), nb::arg("split"), nb::arg("n_threads"), nb::arg("seed"))
+             nb::arg("solver"), nb::arg("split"), nb::arg("n_threads"), nb::arg("seed"), nb::arg("max_features") = 0)
         .def("draw_splits", [](Optimizer& self, bool is_balanced, double length) {
             const nb::gil_scoped_release release;
             (*self).draw_splits(is_balanced, length);
@@ -336,12 +344,16 @@ void bind_optimizer(nb::module_& m) {
             raise_if_interrupted(is_done);
         }, nb::arg("sweep"), nb::arg("is_guarded"))
         .def("objective", [](const Optimizer& self) {
-            const Objective found = (*self).objective();
+            Objective found;
+            {
+                const nb::gil_scoped_release release;
+                found = (*self).objective();
+            }
             return std::make_tuple(found.loss, found.penalty);
         })
-        .def("count_active", [](const Optimizer& self) { return (*self).count_active(); })
-        .def("keep", [](Optimizer& self) { (*self).keep(); })
-        .def("restore", [](Optimizer& self) { (*self).restore(); })
+        .def("count_active", [](const Optimizer& self) { return (*self).count_active(); }, nb::call_guard<nb::gil_scoped_release>())
+        .def("keep", [](Optimizer& self) { (*self).keep(); }, nb::call_guard<nb::gil_scoped_release>())
+        .def("restore", [](Optimizer& self) { (*self).restore(); }, nb::call_guard<nb::gil_scoped_release>())
         .def("care_points", [](Optimizer& self, std::size_t node) {
             if (node >= (*self).topology().n_nodes() || (*self).topology().is_leaf(node))
                 throw std::invalid_argument("node " + std::to_string(node) + " is no split of this tree");
@@ -349,10 +361,11 @@ void bind_optimizer(nb::module_& m) {
             return std::make_tuple(to_numpy(std::move(care.rows)), to_numpy(std::move(care.labels)), to_numpy(std::move(care.weights)));
         }, nb::arg("node"))
         .def("leaf_of", [](const Optimizer& self) {
-            std::vector<std::int32_t> nodes;
-            for (std::uint32_t leaf : (*self).state().leaf_of) nodes.push_back(static_cast<std::int32_t>((*self).topology().leaf_node[leaf]));
+            const auto& leaf_of = (*self).state().leaf_of;
+            std::vector<std::int32_t> nodes(leaf_of.size(), -1);
+            for (std::uint32_t row : (*self).members()) nodes[row] = static_cast<std::int32_t>((*self).topology().leaf_node[leaf_of[row]]);
             return to_numpy(std::move(nodes));
-        })
+        }, "Leaf of each row, -1 for rows of no weight.")
         .def("splits", &splits)
         .def("leaves", &leaves)
         .def("reach", &node_reach)

@@ -14,7 +14,7 @@ constexpr std::size_t rows_per_task = 1024;
 constexpr std::uint64_t last_tie_sweep = 3;
 
 /// Streams of random numbers that must not meet.
-enum : std::uint64_t { start_stream = 1ULL << 62U, leaf_stream = 1ULL << 61U };
+enum : std::uint64_t { start_stream = 1ULL << 62U, leaf_stream = 1ULL << 61U, column_stream = 1ULL << 60U };
 
 /// A threshold with half of the weight below it, halfway to the next larger value.
 double balanced_threshold(std::vector<std::pair<double, double>> scored) {
@@ -33,6 +33,31 @@ double balanced_threshold(std::vector<std::pair<double, double>> scored) {
     return 0.0;
 }
 
+std::vector<std::uint32_t> rows_with_weight(std::span<const double> weights) {
+    std::vector<std::uint32_t> rows;
+    for (std::size_t n = 0; n < weights.size(); ++n)
+        if (weights[n] > 0.0) rows.push_back(static_cast<std::uint32_t>(n));
+    return rows;
+}
+
+/// Some columns of some rows as a dense matrix.
+template <Design D>
+std::vector<float> gather(const D& rows, std::span<const std::uint32_t> numbers, std::span<const std::uint32_t> columns) {
+    constexpr auto absent = static_cast<std::uint32_t>(-1);
+    std::vector<std::uint32_t> place(rows.n_features, absent);
+    for (std::size_t k = 0; k < columns.size(); ++k) place[columns[k]] = static_cast<std::uint32_t>(k);
+    std::vector<float> values(numbers.size() * columns.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        rows.prefetch(numbers[std::min(i + 1, numbers.size() - 1)]);
+        float* out = values.data() + i * columns.size();
+        if constexpr (is_sparse<D>)
+            rows.for_each(numbers[i], [&](std::size_t j, float x) { if (place[j] != absent) out[place[j]] = x; });
+        else
+            for (std::size_t k = 0; k < columns.size(); ++k) out[k] = static_cast<float>(rows.row(numbers[i])[columns[k]]);
+    }
+    return values;
+}
+
 }  // namespace
 
 template <Design D>
@@ -40,7 +65,8 @@ TreeOptimizer<D>::TreeOptimizer(const D& rows, const Scaling& scaling, std::span
                                 const Targets& targets, const Topology& topology, std::unique_ptr<Leaves> leaves,
                                 const OptimizerOptions& options)
     : rows_(rows), scaling_(scaling), norms_(squared_norms), targets_(targets), topology_(topology),
-      leaves_(std::move(leaves)), options_(options), order_(rows.n_rows), leaf_start_(topology.n_leaves() + 1),
+      leaves_(std::move(leaves)), options_(options), members_(rows_with_weight(targets.weights)),
+      order_(members_.size()), leaf_start_(topology.n_leaves() + 1),
       other_leaf_(rows.n_rows), other_loss_(rows.n_rows) {
     state_.splits.weights.resize(topology_.n_splits * rows.n_features);
     state_.splits.bias.resize(topology_.n_splits);
@@ -67,7 +93,7 @@ void TreeOptimizer<D>::draw_split(std::size_t node, bool is_balanced, double len
     Random random(options_.seed, start_stream, node);
     float* w = hyperplane(node);
     double centre = 0.0;
-    for (std::size_t j = 0; j < rows_.n_features; ++j) {
+    for (std::uint32_t j : columns_of(node)) {
         w[j] = static_cast<float>(length * random.normal() * scaling_.inverse_scale[j]);
         centre += static_cast<double>(w[j]) * scaling_.mean[j];
     }
@@ -101,13 +127,13 @@ void TreeOptimizer<D>::set_splits(SplitTable splits, LeafTable leaves) {
 
 template <Design D>
 void TreeOptimizer<D>::route_all() {
-    const std::size_t n_tasks = (rows_.n_rows + rows_per_task - 1) / rows_per_task;
+    const std::size_t n_tasks = (members_.size() + rows_per_task - 1) / rows_per_task;
     parallel_for(n_tasks, options_.n_threads, [&](std::size_t task) {
-        const std::size_t end = std::min(rows_.n_rows, (task + 1) * rows_per_task);
-        for (std::size_t n = task * rows_per_task; n < end; ++n) {
+        const std::size_t end = std::min(members_.size(), (task + 1) * rows_per_task);
+        for (std::size_t i = task * rows_per_task; i < end; ++i) {
             std::int32_t at = topology_.code(0);
-            walk_batch(rows_, std::span<const std::size_t>(&n, 1), split_arrays(), {&at, 1});
-            state_.leaf_of[n] = static_cast<std::uint32_t>(~at);
+            walk_batch(rows_, std::span<const std::uint32_t>(&members_[i], 1), split_arrays(), {&at, 1});
+            state_.leaf_of[members_[i]] = static_cast<std::uint32_t>(~at);
         }
     });
     sort_rows();
@@ -117,10 +143,10 @@ void TreeOptimizer<D>::route_all() {
 template <Design D>
 void TreeOptimizer<D>::sort_rows() {
     std::ranges::fill(leaf_start_, 0U);
-    for (std::uint32_t leaf : state_.leaf_of) ++leaf_start_[leaf + 1];
+    for (std::uint32_t row : members_) ++leaf_start_[state_.leaf_of[row] + 1];
     std::partial_sum(leaf_start_.begin(), leaf_start_.end(), leaf_start_.begin());
     auto next = leaf_start_;
-    for (std::size_t n = 0; n < rows_.n_rows; ++n) order_[next[state_.leaf_of[n]]++] = static_cast<std::uint32_t>(n);
+    for (std::uint32_t row : members_) order_[next[state_.leaf_of[row]]++] = row;
 }
 
 /// visit(node, batch) for the reduced sets of all `nodes`, in parallel over blocks of rows.
@@ -259,8 +285,20 @@ void TreeOptimizer<D>::propose(std::size_t node, std::uint64_t sweep, const Care
         bias = n_right > 0 ? 1.0 : -1.0;
         return;
     }
+    if (draws_columns())
+        solve_in_columns(columns_of(node), care, node, sweep, w, bias);
+    else
+        solve_care(rows_, scaling_, norms_, care.rows, care, node, sweep, w, bias);
+}
+
+/// The split of least surrogate loss; care point i is row `numbers[i]` of `rows`.
+template <Design D>
+template <Design Any>
+void TreeOptimizer<D>::solve_care(const Any& rows, const Scaling& scaling, std::span<const float> norms,
+                                  std::span<const std::uint32_t> numbers, const CarePoints& care, std::size_t node,
+                                  std::uint64_t sweep, std::span<float> w, double& bias) const {
     if (options_.split == SplitKind::axis) {
-        const AxisSplit split = solve_axis(rows_, {care.rows, care.labels, care.weights}, options_.solver.alpha);
+        const AxisSplit split = solve_axis(rows, {numbers, care.labels, care.weights}, options_.solver.alpha);
         std::ranges::fill(w, 0.0F);
         if (split.feature >= 0) w[static_cast<std::size_t>(split.feature)] = split.sign;
         bias = split.bias;
@@ -277,9 +315,46 @@ void TreeOptimizer<D>::propose(std::size_t node, std::uint64_t sweep, const Care
     std::vector<double> weights(care.weights);
     for (double& weight : weights) weight *= sample_weight / total;
     LinearOptions solver = options_.solver;
+    // The ridge is a share of the squared length of a row, which shrinks with the columns.
+    solver.ridge *= static_cast<double>(rows.n_features) / static_cast<double>(rows_.n_features);
     solver.n_threads = topology_.depth[node] == 0 ? options_.n_threads : 1;
-    solve_linear(rows_, scaling_, norms_, WeightedRows{care.rows, weights}, LogisticLink(care.labels), solver,
+    solve_linear(rows, scaling, norms, WeightedRows{numbers, weights}, LogisticLink(care.labels), solver,
                  Random(options_.seed, sweep, node), w, bias);
+}
+
+/// solve_care on a few columns, copied together: the solver then reads nothing else.
+template <Design D>
+void TreeOptimizer<D>::solve_in_columns(std::span<const std::uint32_t> columns, const CarePoints& care, std::size_t node,
+                                        std::uint64_t sweep, std::span<float> w, double& bias) const {
+    const std::vector<float> values = gather(rows_, care.rows, columns);
+    const DenseRows part{values.data(), care.rows.size(), columns.size()};
+    std::vector<std::uint32_t> numbers(care.rows.size());
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    std::vector<double> mean, inverse_scale;
+    std::vector<float> part_w;
+    for (std::uint32_t j : columns) {
+        mean.push_back(scaling_.mean[j]);
+        inverse_scale.push_back(scaling_.inverse_scale[j]);
+        part_w.push_back(w[j]);
+    }
+    const Scaling scaling(std::move(mean), std::move(inverse_scale));
+    solve_care(part, scaling, squared_norms(part, scaling, 1), numbers, care, node, sweep, part_w, bias);
+    std::ranges::fill(w, 0.0F);
+    for (std::size_t k = 0; k < columns.size(); ++k) w[columns[k]] = part_w[k];
+}
+
+/// Columns that a split may use, ascending: the same in every sweep.
+template <Design D>
+std::vector<std::uint32_t> TreeOptimizer<D>::columns_of(std::size_t node) const {
+    std::vector<std::uint32_t> columns(rows_.n_features);
+    std::iota(columns.begin(), columns.end(), 0U);
+    if (!draws_columns()) return columns;
+    Random random(options_.seed, column_stream, node);
+    for (std::size_t k = 0; k < options_.max_features; ++k)
+        std::swap(columns[k], columns[k + random.below(static_cast<std::uint32_t>(columns.size() - k))]);
+    columns.resize(options_.max_features);
+    std::ranges::sort(columns);
+    return columns;
 }
 
 /// Cost of a candidate, or of sending all rows one way if that is no worse; then the candidate becomes that
@@ -381,17 +456,20 @@ bool TreeOptimizer<D>::fit_leaves(std::uint64_t sweep, bool is_guarded, const In
 
 template <Design D>
 void TreeOptimizer<D>::refresh_losses() {
-    const std::size_t n_tasks = (rows_.n_rows + rows_per_task - 1) / rows_per_task;
+    const std::size_t n_tasks = (members_.size() + rows_per_task - 1) / rows_per_task;
     parallel_for(n_tasks, options_.n_threads, [&](std::size_t task) {
-        const std::size_t end = std::min(rows_.n_rows, (task + 1) * rows_per_task);
-        for (std::size_t n = task * rows_per_task; n < end; ++n) state_.loss_of[n] = leaves_->loss(n, state_.leaf_of[n]);
+        const std::size_t end = std::min(members_.size(), (task + 1) * rows_per_task);
+        for (std::size_t i = task * rows_per_task; i < end; ++i) {
+            const std::uint32_t row = members_[i];
+            state_.loss_of[row] = leaves_->loss(row, state_.leaf_of[row]);
+        }
     });
 }
 
 template <Design D>
 Objective TreeOptimizer<D>::objective() const {
     Objective sum;
-    for (std::size_t n = 0; n < rows_.n_rows; ++n) sum.loss += targets_.weights[n] * state_.loss_of[n];
+    for (std::uint32_t row : members_) sum.loss += targets_.weights[row] * state_.loss_of[row];
     for (std::size_t split = 0; split < topology_.n_splits; ++split)
         sum.penalty += penalty({state_.splits.weights.data() + split * rows_.n_features, rows_.n_features});
     for (std::size_t leaf = 0; leaf < topology_.n_leaves(); ++leaf) sum.penalty += leaves_->penalty(leaf);

@@ -48,6 +48,21 @@ struct Setting {
             values.push_back(first[i] + 0.1 * static_cast<double>(x.values[i * d]));
         }
     }
+    /// Some rows of another setting, scaled as there.
+    Setting(const Setting& whole, std::span<const std::uint32_t> kept)
+        : x(rows_of(whole.x, kept)), rows(view(x)), scaling(whole.scaling), norms(squared_norms(rows, scaling, 1)) {
+        for (std::uint32_t n : kept) {
+            weights.push_back(whole.weights[n]);
+            classes.push_back(whole.classes[n]);
+            values.push_back(whole.values[n]);
+        }
+    }
+    static Matrix rows_of(const Matrix& x, std::span<const std::uint32_t> kept) {
+        std::vector<float> part;
+        for (std::uint32_t n : kept)
+            for (std::size_t j = 0; j < x.n_features; ++j) part.push_back(x.values[n * x.n_features + j]);
+        return {std::move(part), kept.size(), x.n_features};
+    }
     static D view(const Matrix& x) {
         if constexpr (is_sparse<D>)
             return x.sparse();
@@ -68,8 +83,9 @@ struct Setting {
         return linear_leaves(rows, scaling, norms, wanted, n_leaves, options);
     }
     [[nodiscard]] TreeOptimizer<D> optimizer(Goal goal, SplitKind split, std::size_t n_threads,
-                                             const Topology& topology) const {
+                                             const Topology& topology, std::size_t max_features = 0) const {
         OptimizerOptions options;
+        options.max_features = max_features;
         options.split = split;
         options.solver.alpha = 0.2;
         options.n_threads = n_threads;
@@ -85,10 +101,10 @@ double value(const TreeOptimizer<D>& tree) {
 }
 
 template <Design D>
-void expect_guarded_steps_never_rise(const Setting<D>& setting) {
+void expect_guarded_steps_never_rise(const Setting<D>& setting, std::size_t max_features = 0) {
     for (SplitKind split : {SplitKind::oblique, SplitKind::axis})
         for (Goal goal : all_goals) {
-            auto tree = setting.optimizer(goal, split, 1, goal == Goal::errors ? lopsided() : complete(3));
+            auto tree = setting.optimizer(goal, split, 1, goal == Goal::errors ? lopsided() : complete(3), max_features);
             tree.draw_splits(true, start_length);
             double last = value(tree);
             const auto step = [&](std::string_view claim) {
@@ -111,6 +127,8 @@ void guarded_steps_never_raise_the_objective() {
     expect_guarded_steps_never_rise(Setting<SparseRows>(300, 6, 2));
     expect_guarded_steps_never_rise(Setting<DenseRows>(120, 110, 3));
     expect_guarded_steps_never_rise(Setting<SparseRows>(120, 110, 4));
+    expect_guarded_steps_never_rise(Setting<DenseRows>(300, 6, 5), 2);
+    expect_guarded_steps_never_rise(Setting<SparseRows>(120, 110, 6), 9);
 }
 
 /// Leaf rank of a row by the plain rule, from a node.
@@ -276,6 +294,86 @@ void interrupt_is_reported() {
     expect(tree.solve_level(0, 1, false, true, [] { return false; }), "an uninterrupted level is done");
 }
 
+template <Design D>
+void expect_zero_weight_is_left_out(Setting<D> whole, std::size_t max_features) {
+    std::vector<std::uint32_t> kept;
+    for (std::uint32_t n = 0; n < whole.x.n_rows; ++n) {
+        if (n % 3 == 1)
+            whole.weights[n] = 0.0;
+        else
+            kept.push_back(n);
+    }
+    const Setting<D> part(whole, kept);
+    for (SplitKind split : {SplitKind::oblique, SplitKind::axis})
+        for (Goal goal : all_goals) {
+            auto all = whole.optimizer(goal, split, 2, complete(3), max_features);
+            auto few = part.optimizer(goal, split, 1, complete(3), max_features);
+            for (auto* tree : {&all, &few}) {
+                tree->draw_splits(true, start_length);
+                sweep_once(*tree, 1, false);
+                sweep_once(*tree, 2, true);
+            }
+            expect_equal(std::vector<std::uint32_t>(all.members().begin(), all.members().end()), kept, "members");
+            expect_equal(all.count_reach(0), kept.size(), "rows at the root");
+            expect_equal(all.state().splits.weights, few.state().splits.weights, "hyperplanes");
+            expect_equal(all.state().splits.bias, few.state().splits.bias, "biases");
+            expect_equal(all.state().leaves.values, few.state().leaves.values, "leaf values");
+            expect_equal(all.state().leaves.weights, few.state().leaves.weights, "leaf weights");
+            expect_equal(value(all), value(few), "objective");
+            for (std::size_t i = 0; i < kept.size(); ++i)
+                expect_equal(all.state().leaf_of[kept[i]], few.state().leaf_of[i], "leaves of the rows");
+        }
+}
+
+void rows_of_weight_zero_are_left_out() {
+    for (std::size_t max_features : {0U, 3U}) {
+        expect_zero_weight_is_left_out(Setting<DenseRows>(400, 8, 1), max_features);
+        expect_zero_weight_is_left_out(Setting<SparseRows>(400, 8, 2), max_features);
+        expect_zero_weight_is_left_out(Setting<DenseRows>(150, 110, 3), max_features);
+    }
+}
+
+template <Design D>
+void expect_few_columns(const Setting<D>& setting, SplitKind split) {
+    const std::size_t d = setting.x.n_features;
+    auto tree = setting.optimizer(Goal::log_loss, split, 2, complete(3), 2);
+    std::vector<char> is_used(7 * d, 0);
+    tree.draw_splits(true, start_length);
+    for (std::uint64_t sweep = 1; sweep <= 6; ++sweep) {
+        for (std::size_t i = 0; i < 7 * d; ++i)
+            if (tree.state().splits.weights[i] != 0.0F) is_used[i] = 1;
+        sweep_once(tree, sweep, sweep > 3);
+    }
+    std::size_t n_different = 0;
+    for (std::size_t node = 0; node < 7; ++node) {
+        const auto* columns = is_used.data() + node * d;
+        expect_equal(std::count(columns, columns + d, char{1}), std::ptrdiff_t{2}, "columns of a split in all sweeps");
+        if (!std::equal(columns, columns + d, is_used.data())) ++n_different;
+    }
+    expect(n_different > 0, "splits have columns of their own");
+}
+
+void a_split_keeps_to_its_columns() {
+    for (SplitKind split : {SplitKind::oblique, SplitKind::axis}) {
+        expect_few_columns(Setting<DenseRows>(300, 6, 1), split);
+        expect_few_columns(Setting<SparseRows>(300, 6, 2), split);
+        expect_few_columns(Setting<DenseRows>(200, 110, 3), split);
+    }
+}
+
+void as_many_columns_as_there_are_is_all() {
+    const Setting<DenseRows> setting(300, 6, 1);
+    std::vector<float> found[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+        auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 1, complete(3), 6 * i);
+        tree.draw_splits(true, start_length);
+        sweep_once(tree, 1, false);
+        found[i] = tree.state().splits.weights;
+    }
+    expect_equal(found[0], found[1], "six of six columns");
+    expect_equal(found[0], found[2], "twelve of six columns");
+}
+
 void one_leaf_is_a_tree() {
     const Setting<DenseRows> setting(100, 4, 1);
     auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 1, complete(0));
@@ -296,6 +394,9 @@ std::vector<Test> optimizer_tests() {
             {"threads change no bit", threads_change_no_bit},
             {"looking ahead changes nothing", looking_ahead_changes_nothing},
             {"an interrupt is reported", interrupt_is_reported},
+            {"rows of weight zero are left out", rows_of_weight_zero_are_left_out},
+            {"a split keeps to its columns", a_split_keeps_to_its_columns},
+            {"as many columns as there are is all", as_many_columns_as_there_are_is_all},
             {"one leaf is a tree", one_leaf_is_a_tree}};
 }
 

@@ -3,6 +3,9 @@
 from spinney.estimators import (
     RandomStructure,
     RegularizationPath,
+    TAOBoostClassifier,
+    TAOForestClassifier,
+    TAOForestRegressor,
     TAOTreeClassifier,
     TAOTreeRegressor,
     regularization_path,
@@ -16,6 +19,9 @@ __version__ = "0.1.0"
 __all__ = [
     "RandomStructure",
     "RegularizationPath",
+    "TAOBoostClassifier",
+    "TAOForestClassifier",
+    "TAOForestRegressor",
     "TAOTreeClassifier",
     "TAOTreeRegressor",
     "Trace",

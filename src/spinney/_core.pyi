@@ -102,6 +102,7 @@ class TreeOptimizer:
         split: str,
         n_threads: int,
         seed: int,
+        max_features: int = 0,
     ) -> None: ...
     @property
     def n_levels(self) -> int: ...

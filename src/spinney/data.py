@@ -8,8 +8,8 @@ What users pass is checked before it comes here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,10 +47,14 @@ class Problem:
 
     Attributes
     ----------
+    matrix : float32 ndarray or CSR matrix of shape (n, n_features)
+        The checked rows as they came.
     rows : native rows
-        Borrow the matrix they were made from.
+        The same rows as the core reads them; may borrow `matrix`. Not pickled but made anew.
     targets : int32[n] of class codes, or float64[n, n_outputs]
-    sample_weight : float64[n], positive
+    sample_weight : float64[n]
+        Rows of weight 0 are left out of everything that is learned, but keep their numbers: the
+        trees of a forest share one table and differ in the weights.
     n_classes : int
         0 for regression.
     mean, scale : float64[n_features]
@@ -63,6 +67,7 @@ class Problem:
         whether y is in metres or in miles. 1 for classes.
     """
 
+    matrix: Matrix
     rows: _core.Rows
     targets: NDArray[np.int32] | NDArray[np.float64]
     sample_weight: NDArray[np.float64]
@@ -71,6 +76,14 @@ class Problem:
     scale: NDArray[np.float64]
     squared_length: float
     target_scale: float = 1.0
+
+    def __getstate__(self) -> dict[str, Any]:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        del values["rows"]
+        return values
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, rows=_compact_rows(state["matrix"]))
 
     @property
     def n_rows(self) -> int:
@@ -161,7 +174,15 @@ def _problem(
         squares += mean**2
         mean = np.where(scale > 0, 0.0, mean)
     shares = np.divide(squares, scale**2, out=np.zeros_like(scale), where=scale > 0)
-    return Problem(rows, targets, weights, n_classes, mean, scale, float(shares.sum()))
+    return Problem(X, rows, targets, weights, n_classes, mean, scale, float(shares.sum()))
+
+
+def take_columns(problem: Problem, columns: NDArray[np.intp], *, n_threads: int = 1) -> Problem:
+    """The same task on some of its columns, scaled anew."""
+    X = problem.matrix[:, columns]
+    X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else sp.csr_matrix(X)
+    part = _problem(X, problem.targets, problem.sample_weight, problem.n_classes, n_threads)
+    return replace(part, target_scale=problem.target_scale)
 
 
 def _deviation(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:

@@ -19,6 +19,7 @@ enum class SplitKind : std::uint8_t { oblique, axis };
 struct OptimizerOptions {
     SplitKind split = SplitKind::oblique;
     LinearOptions solver;  ///< its alpha is the sparsity weight of the splits
+    std::size_t max_features = 0;  ///< columns drawn for each split (bagged-tao §6.3, "local"); 0 for all
     std::size_t n_threads = 1;
     std::uint64_t seed = 0;
 };
@@ -33,7 +34,7 @@ struct SplitTable {
 struct TreeState {
     SplitTable splits;
     LeafTable leaves;
-    std::vector<std::uint32_t> leaf_of;  ///< rank of the leaf each row is in
+    std::vector<std::uint32_t> leaf_of;  ///< rank of the leaf each row is in; 0 for rows of no weight
     std::vector<double> loss_of;         ///< loss of each row there
 };
 
@@ -48,6 +49,8 @@ struct Objective {
     double loss = 0.0, penalty = 0.0;
 };
 
+/// Rows of weight 0 are left out: they reach no node, so that many trees can share the rows of one table
+/// and differ in their weights alone.
 template <Design D>
 class TreeOptimizer {
 public:
@@ -70,6 +73,13 @@ public:
 
     [[nodiscard]] Objective objective() const;
     [[nodiscard]] std::size_t count_active() const;
+    /// Number of rows that reach a node.
+    [[nodiscard]] std::size_t count_reach(std::size_t node) const {
+        const auto [begin, end] = reach(node);
+        return end - begin;
+    }
+    /// Rows that take part, ascending.
+    [[nodiscard]] std::span<const std::uint32_t> members() const { return members_; }
     [[nodiscard]] const TreeState& state() const { return state_; }
     void restore(const TreeState& state);
     [[nodiscard]] const Topology& topology() const { return topology_; }
@@ -103,6 +113,13 @@ private:
     void collect_ties(std::size_t node, CarePoints& care) const;
     bool solve_node(std::size_t node, std::uint64_t sweep, bool is_guarded);
     void propose(std::size_t node, std::uint64_t sweep, const CarePoints& care, std::span<float> w, double& bias) const;
+    template <Design Any>
+    void solve_care(const Any& rows, const Scaling& scaling, std::span<const float> norms, std::span<const std::uint32_t> numbers,
+                    const CarePoints& care, std::size_t node, std::uint64_t sweep, std::span<float> w, double& bias) const;
+    void solve_in_columns(std::span<const std::uint32_t> columns, const CarePoints& care, std::size_t node,
+                          std::uint64_t sweep, std::span<float> w, double& bias) const;
+    [[nodiscard]] bool draws_columns() const { return options_.max_features > 0 && options_.max_features < rows_.n_features; }
+    [[nodiscard]] std::vector<std::uint32_t> columns_of(std::size_t node) const;
     [[nodiscard]] double prefer_constant(const CarePoints& care, std::span<float> w, double& bias) const;
     [[nodiscard]] double node_cost(const CarePoints& care, std::span<const float> w, double bias) const;
     void route_all();
@@ -118,7 +135,8 @@ private:
     std::unique_ptr<Leaves> leaves_;
     OptimizerOptions options_;
     TreeState state_;
-    std::vector<std::uint32_t> order_;  ///< rows sorted by leaf rank: the reduced set of a node is a range
+    std::vector<std::uint32_t> members_;  ///< rows of positive weight, ascending
+    std::vector<std::uint32_t> order_;  ///< members sorted by leaf rank: the reduced set of a node is a range
     std::vector<std::size_t> leaf_start_;
     std::vector<std::uint32_t> other_leaf_;  ///< leaf a row would reach through the other child
     std::vector<double> other_loss_;

@@ -1,5 +1,7 @@
 """The scikit-learn face of the library: validate, call, store."""
 
+from spinney.estimators.boost import TAOBoostClassifier
+from spinney.estimators.forest import TAOForestClassifier, TAOForestRegressor
 from spinney.estimators.path import RegularizationPath, regularization_path
 from spinney.estimators.start import RandomStructure
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
@@ -7,6 +9,9 @@ from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
 __all__ = [
     "RandomStructure",
     "RegularizationPath",
+    "TAOBoostClassifier",
+    "TAOForestClassifier",
+    "TAOForestRegressor",
     "TAOTreeClassifier",
     "TAOTreeRegressor",
     "regularization_path",

@@ -24,10 +24,9 @@ ORDERS = ("root_first", "leaves_first")
 
 
 class TreeParameters(Protocol):
-    """The constructor values that both tree estimators share."""
+    """The constructor values that all estimators of TAO trees share."""
 
     max_depth: int | None
-    alpha: float
     split: str
     leaf: str
     loss: str
@@ -57,7 +56,6 @@ def check_tree_parameters(parameters: TreeParameters, losses: Sequence[str]) -> 
     check_loss(parameters.loss, losses)
     check_choice("leaf_penalty", parameters.leaf_penalty, LEAF_PENALTIES)
     check_choice("order", parameters.order, ORDERS)
-    check_real("alpha", parameters.alpha, minimum=0.0, example="0.1; 0 switches the penalty off")
     check_real("tol", parameters.tol, minimum=0.0, example="1e-4; 0 never stops early")
     check_integer("max_iter", parameters.max_iter, minimum=1, example="20")
     check_max_depth(parameters.max_depth, parameters.init)
@@ -66,6 +64,11 @@ def check_tree_parameters(parameters: TreeParameters, losses: Sequence[str]) -> 
     check_n_jobs(parameters.n_jobs)
     if not isinstance(parameters.verbose, (bool, np.bool_)):
         check_integer("verbose", parameters.verbose, minimum=0, example="1 to see each sweep")
+
+
+def check_alpha(alpha: object) -> None:
+    """Raise unless `alpha` is a weight of the penalty."""
+    check_real("alpha", alpha, minimum=0.0, example="0.1; 0 switches the penalty off")
 
 
 def check_choice(name: str, value: object, accepted: Sequence[str]) -> None:
@@ -112,6 +115,15 @@ def check_real(
         raise ValueError(f"{name}={value!r} is not finite; {accepted}")
     if number < minimum or (is_open and number == minimum):
         raise ValueError(f"{name}={value!r} is too small; {accepted}")
+
+
+def check_share(name: str, value: object, *, example: str) -> None:
+    """Raise unless `value` lies strictly between 0 and 1."""
+    check_real(name, value, minimum=0.0, is_open=True, example=example)
+    if float(value) >= 1:  # type: ignore[arg-type]
+        raise ValueError(
+            f"{name}={value!r} is too large; give a share between 0 and 1; try {name}={example}."
+        )
 
 
 def check_integer(name: str, value: object, *, minimum: int, example: str) -> None:

@@ -185,8 +185,8 @@ class _Task:
     ) -> _Task:
         # Not `clone`, which would also clone, and so unfit, a fitted tree given as `init`.
         blank = type(estimator)(**estimator.get_params(deep=False))
-        rows, problem = blank._problem(X, y, sample_weight)
-        return cls(blank, problem, *blank._start(rows, problem))
+        problem = blank._problem(X, y, sample_weight)
+        return cls(blank, problem, *blank._begin(problem))
 
     def fitted_path(self, alphas: NDArray[np.float64]) -> list[TAOTree]:
         """One fitted estimator an `alpha`."""

@@ -1,4 +1,4 @@
-"""Tell people at a terminal how a fit is doing, one line a sweep."""
+"""Tell people at a terminal how a fit is doing, one line a sweep or a tree."""
 
 from __future__ import annotations
 
@@ -18,3 +18,15 @@ def _print_last_sweep(trace: Trace) -> None:
         f"sweep {len(trace):4d} ({trace.phase[-1]})  objective {trace.objective[-1]:.6g}  "
         f"loss {trace.loss[-1]:.6g}  active {trace.n_active[-1]}  {trace.seconds[-1]:.3f} s\n"
     )
+
+
+def report_tree(
+    verbose: int | bool, number: int, n_trees: int, trace: Trace, *, says: str = ""
+) -> None:
+    """Print one line about a finished tree of a forest if `verbose` is not 0."""
+    if verbose:
+        sys.stdout.write(
+            f"tree {number:4d} of {n_trees}  sweeps {len(trace)}  objective "
+            f"{trace.objective[-1]:.6g}  active {trace.n_active[-1]}  "
+            f"{trace.seconds[-1]:.3f} s{says}\n"
+        )

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem
 from spinney.estimators.parameters import check_integer, check_real
-from spinney.estimators.validation import Rows
 from spinney.tree.convert import from_sklearn
 from spinney.tree.start import random_topology, split_probability
 from spinney.tree.structure import Topology, Tree, complete_topology
@@ -134,17 +133,9 @@ def _unfrozen(estimator: BaseEstimator) -> BaseEstimator:
     return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
 
 
-def make_start(
-    init: object,
-    *,
-    max_depth: int | None,
-    split: str,
-    seed: int,
-    rows: Rows,
-    problem: Problem,
-    classes: NDArray[np.generic] | None,
-) -> Topology | Tree:
-    """Topology or tree from which the optimiser starts.
+@dataclass(frozen=True)
+class Start:
+    """Rule that makes the start of a tree, or of each tree of a forest.
 
     Parameters
     ----------
@@ -154,29 +145,38 @@ def make_start(
         Depth of the structure; a given tree keeps its own.
     split : {"oblique", "axis"}
         Kind of split that is wanted.
-    seed : int
-        Draws the random structure and breaks CART's ties.
-    rows : float32 ndarray or CSR matrix of shape (n_rows, n_features)
-    problem : Problem
-        The task on the same rows.
     classes : ndarray of shape (n_classes,) or None
         Class labels, None for regression.
     """
-    if isinstance(init, str):
-        return _start_from_word(init, max_depth, seed, rows, problem)
-    if isinstance(init, RandomStructure):
-        return init.draw(seed)
-    tree = init if isinstance(init, Tree) else _tree_of(_unfrozen(init), problem, classes)
-    check_fits(tree, problem, split, "init")
-    return tree
+
+    init: object
+    max_depth: int | None
+    split: str
+    classes: NDArray[np.generic] | None
+
+    def __call__(self, problem: Problem, seed: int) -> Topology | Tree:
+        """Topology or tree from which the optimiser starts on `problem`.
+
+        `seed` draws the random structure and breaks CART's ties.
+        """
+        if isinstance(self.init, str):
+            return _start_from_word(self.init, self.max_depth, seed, problem)
+        if isinstance(self.init, RandomStructure):
+            return self.init.draw(seed)
+        if isinstance(self.init, Tree):
+            tree = self.init
+        else:
+            tree = _tree_of(_unfrozen(self.init), problem, self.classes)
+        check_fits(tree, problem, self.split, "init")
+        return tree
 
 
 def _start_from_word(
-    word: str, max_depth: int | None, seed: int, rows: Rows, problem: Problem
+    word: str, max_depth: int | None, seed: int, problem: Problem
 ) -> Topology | Tree:
     """Start meant by one of the words of ``INIT_WORDS``."""
     if word == "cart":
-        return _cart(max_depth, seed, rows, problem)
+        return _cart(max_depth, seed, problem)
     assert max_depth is not None, "only CART chooses its own depth"
     if word == "random_structure":
         structure = RandomStructure.of_depth(max_depth)
@@ -184,11 +184,11 @@ def _start_from_word(
     return complete_topology(max_depth)
 
 
-def _cart(max_depth: int | None, seed: int, rows: Rows, problem: Problem) -> Tree:
+def _cart(max_depth: int | None, seed: int, problem: Problem) -> Tree:
     """Scikit-learn's CART tree of the same depth on the same weighted rows."""
     kind = DecisionTreeClassifier if problem.n_classes else DecisionTreeRegressor
     cart = kind(max_depth=max_depth, random_state=seed)
-    cart.fit(rows, problem.targets, sample_weight=problem.sample_weight)
+    cart.fit(problem.matrix, problem.targets, sample_weight=problem.sample_weight)
     tree = from_sklearn(cart)
     return _with_all_classes(tree, cart.classes_, problem.n_classes) if problem.n_classes else tree
 
@@ -244,4 +244,18 @@ def check_fits(tree: Tree, problem: Problem, split: str, name: str) -> None:
         raise ValueError(
             f'{name} is a tree with {widest} weights in a split but split="axis"; give a tree with '
             'one weight a split; try split="oblique", or init="cart".'
+        )
+
+
+def check_starts_apart(init: object, start: str) -> None:
+    """Raise if trees on different columns would have to start from one and the same tree."""
+    if start == "previous":
+        raise ValueError(
+            'start="previous" cannot go with feature_sampling="global", whose trees have different '
+            'columns; give start="own" or "same"; try feature_sampling="local".'
+        )
+    if isinstance(init, Tree | BaseEstimator):
+        raise ValueError(
+            f'init={type(init).__name__} cannot go with feature_sampling="global", whose trees '
+            'have different columns; give a word or a RandomStructure; try init="balanced".'
         )

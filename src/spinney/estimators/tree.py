@@ -6,38 +6,20 @@ came back. No algorithm lives here.
 
 from __future__ import annotations
 
-import copy
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.data import Problem, as_rows, classification_problem, regression_problem
-from spinney.estimators.class_weight import class_factors
+from spinney.data import Problem, as_rows
+from spinney.estimators.base import TAOClassification, TAOEstimator, TAORegression
 from spinney.estimators.importance import split_importances
-from spinney.estimators.parameters import (
-    CLASSIFICATION_LOSSES,
-    REGRESSION_LOSSES,
-    check_real,
-    check_tree_parameters,
-)
+from spinney.estimators.parameters import check_alpha
 from spinney.estimators.progress import sweep_reporter
-from spinney.estimators.start import check_fits, check_init, make_start
-from spinney.estimators.validation import (
-    Rows,
-    check_rows,
-    check_rows_and_classes,
-    check_rows_and_targets,
-    check_sample_weight,
-    check_total_weight,
-    drop_zero_weight,
-)
+from spinney.estimators.start import check_fits
 from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
 from spinney.optimize.trace import Trace
 from spinney.tree.route import apply, decision_path, outputs
@@ -45,34 +27,11 @@ from spinney.tree.size import count_flops, count_parameters
 from spinney.tree.structure import Topology, Tree
 
 
-class _TAOTree(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """What both estimators share: the transaction around ``fit``, and ways to read the tree."""
+class _TAOTree(TAOEstimator):
+    """What both estimators share: one optimisation, and ways to read the tree."""
 
     tree_: Tree
     trace_: Trace
-
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Optimise the tree on training rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-            Training rows. They are read as float32.
-        y : array-like of shape (n_rows,), for regression also (n_rows, n_outputs)
-            Classes or numbers to predict.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weight k counts a row k times, weight 0 leaves it out. None counts each row once.
-
-        Returns
-        -------
-        self
-            An error or an interrupt leaves the estimator exactly as it was.
-        """
-        fitted = copy.copy(self)
-        fitted._fit(X, y, sample_weight)
-        # One assignment, so that Ctrl-C finds either the old state or the new one.
-        self.__dict__ = fitted.__dict__
-        return self
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Node number of the leaf that each row reaches.
@@ -112,58 +71,24 @@ class _TAOTree(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         check_is_fitted(self)
         return self.tree_.n_leaves
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_alpha(self.alpha)
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
-        """Check, optimise and store, on a copy that ``fit`` may throw away."""
-        rows, problem = self._problem(X, y, sample_weight)
-        start, options = self._start(rows, problem)
+        problem = self._problem(X, y, sample_weight)
+        start, options = self._begin(problem)
         report = sweep_reporter(self.verbose)
         self._store(optimize_tree(problem, start, options, callback=report), problem)
 
-    def _problem(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Rows, Problem]:
-        """Check the parameters and the data, store what they tell, and build the problem."""
-        raise NotImplementedError
-
-    def _options(self, seed: int) -> TAOOptions:
-        """The optimiser's options from the constructor's values."""
-        return TAOOptions(
-            loss=self.loss,
-            split=self.split,
-            leaf=self.leaf,
-            alpha=float(self.alpha),
-            max_iter=int(self.max_iter),
-            monotone=bool(self.monotone),
-            leaf_penalty=self.leaf_penalty,
-            order=self.order,
-            tol=float(self.tol),
-            huber_delta=float(getattr(self, "huber_delta", 1.0)),
-            n_threads=self._n_threads(),
-            seed=seed,
-            init="random" if isinstance(self.init, str) and self.init == "random" else "balanced",
-        )
-
-    def _start(self, rows: Rows, problem: Problem) -> tuple[Topology | Tree, TAOOptions]:
+    def _begin(self, problem: Problem) -> tuple[Topology | Tree, TAOOptions]:
         """Where the optimiser starts, and its options."""
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = self._draw_seed()
+        options = self._options(seed, self._n_threads(), float(self.alpha))
         if self._is_continued():
             check_fits(self.tree_, problem, self.split, "the tree to continue")
-            return self.tree_, self._options(seed)
-        start = make_start(
-            self.init,
-            max_depth=self.max_depth,
-            split=self.split,
-            seed=seed,
-            rows=rows,
-            problem=problem,
-            classes=self.classes_ if problem.n_classes else None,
-        )
-        return start, self._options(seed)
+            return self.tree_, options
+        return self._start()(problem, seed), options
 
     def _store(self, result: OptimizedTree, problem: Problem) -> None:
         """Set the fitted attributes."""
@@ -183,21 +108,13 @@ class _TAOTree(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         """True if ``fit`` goes on from the tree of the last fit."""
         return bool(self.warm_start) and hasattr(self, "tree_")
 
-    def _n_threads(self) -> int:
-        """Threads for the native core; None means one, unless joblib's context says otherwise."""
-        return int(effective_n_jobs(self.n_jobs))
-
-    def _checked_rows(self, X: ArrayLike) -> Rows:
-        check_is_fitted(self)
-        return check_rows(self, X)
-
     def _outputs(self, X: ArrayLike) -> NDArray[np.float64]:
         """What the leaves say of each row: fractions, scores or values."""
         rows = self._checked_rows(X)
         return outputs(self.tree_, as_rows(rows), n_threads=self._n_threads())
 
 
-class TAOTreeClassifier(ClassifierMixin, _TAOTree):  # type: ignore[misc]
+class TAOTreeClassifier(_TAOTree, TAOClassification):
     """A classification tree optimised as a whole by alternating over its nodes.
 
     Parameters
@@ -282,8 +199,6 @@ class TAOTreeClassifier(ClassifierMixin, _TAOTree):  # type: ignore[misc]
     >>> bool(tree.score(X, y) > 0.9)
     True
     """
-
-    classes_: NDArray[Any]
 
     def __init__(
         self,
@@ -376,29 +291,8 @@ class TAOTreeClassifier(ClassifierMixin, _TAOTree):  # type: ignore[misc]
             )
         return logs
 
-    def _problem(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Rows, Problem]:
-        check_tree_parameters(self, CLASSIFICATION_LOSSES)
-        check_init(self.init)
-        is_continued = self._is_continued()
-        rows, classes, codes = check_rows_and_classes(self, X, y, reset=not is_continued)
-        if is_continued:
-            _check_same_classes(self.classes_, classes)
-        weights = check_sample_weight(sample_weight, len(codes))
-        weights = weights * class_factors(self.class_weight, classes, codes, weights)[codes]
-        check_total_weight(weights)
-        rows, codes, weights = drop_zero_weight(rows, codes, weights)
-        self.classes_ = classes
-        self.n_classes_ = len(classes)
-        self.n_outputs_ = 1
-        problem = classification_problem(
-            rows, codes, self.n_classes_, weights, n_threads=self._n_threads()
-        )
-        return rows, problem
 
-
-class TAOTreeRegressor(RegressorMixin, _TAOTree):  # type: ignore[misc]
+class TAOTreeRegressor(_TAOTree, TAORegression):
     """A regression tree optimised as a whole by alternating over its nodes.
 
     Parameters
@@ -526,29 +420,3 @@ class TAOTreeRegressor(RegressorMixin, _TAOTree):  # type: ignore[misc]
         """
         values = self._outputs(X)
         return values[:, 0] if self.n_outputs_ == 1 else values
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
-    def _problem(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Rows, Problem]:
-        check_tree_parameters(self, REGRESSION_LOSSES)
-        check_real("huber_delta", self.huber_delta, minimum=0.0, is_open=True, example="1.0")
-        check_init(self.init)
-        rows, targets = check_rows_and_targets(self, X, y, reset=not self._is_continued())
-        weights = check_sample_weight(sample_weight, len(targets))
-        rows, targets, weights = drop_zero_weight(rows, targets, weights)
-        self.n_outputs_ = targets.shape[1]
-        return rows, regression_problem(rows, targets, weights, n_threads=self._n_threads())
-
-
-def _check_same_classes(known: NDArray[Any], classes: NDArray[Any]) -> None:
-    """Raise if a warm start meets other classes than the tree it continues."""
-    if not np.array_equal(known, classes):
-        raise ValueError(
-            f"warm_start=True goes on from a tree of the classes {known.tolist()!r} but y holds "
-            f"{classes.tolist()!r}; give the same classes; try warm_start=False."
-        )

@@ -70,6 +70,7 @@ class TAOOptions:
     init: str = "balanced"
     leaf_penalty: str = "l1"
     leaf_epochs: int = 4
+    max_features: int = 0
     solver: dict[str, float] = field(default_factory=lambda: dict(SOLVER))
 
 
@@ -236,6 +237,7 @@ def _native_optimizer(
         split=options.split,
         n_threads=options.n_threads,
         seed=options.seed,
+        max_features=options.max_features,
     )
 
 

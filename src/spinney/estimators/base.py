@@ -1,0 +1,187 @@
+"""What every TAO estimator does around its optimiser: the transaction of ``fit`` and the checks.
+
+One tree, a bagged and a boosted forest differ in what they optimise and store, not in how they
+read X, y and weights. No algorithm lives here.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from spinney.data import Problem, classification_problem, regression_problem
+from spinney.estimators.class_weight import class_factors
+from spinney.estimators.parameters import (
+    CLASSIFICATION_LOSSES,
+    REGRESSION_LOSSES,
+    check_real,
+    check_tree_parameters,
+)
+from spinney.estimators.start import Start, check_init
+from spinney.estimators.validation import (
+    Rows,
+    check_rows,
+    check_rows_and_classes,
+    check_rows_and_targets,
+    check_sample_weight,
+    check_total_weight,
+    drop_zero_weight,
+)
+from spinney.optimize.tao import TAOOptions
+
+
+class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Transaction around ``fit``, options of the optimiser, and checked rows."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to training rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+            Training rows. They are read as float32.
+        y : array-like of shape (n_rows,), for regression also (n_rows, n_outputs)
+            Classes or numbers to predict.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weight k counts a row k times, weight 0 leaves it out. None counts each row once.
+
+        Returns
+        -------
+        self
+            An error or an interrupt leaves the estimator exactly as it was.
+        """
+        return self._transact(X, y, sample_weight)
+
+    def _transact(self, *arguments: Any) -> Self:
+        """Fit a copy and take its state over if all went well."""
+        fitted = copy.copy(self)
+        fitted._fit(*arguments)
+        # One assignment, so that Ctrl-C finds either the old state or the new one.
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def _fit(self, *arguments: Any) -> None:
+        """Check, optimise and store, on a copy that ``fit`` may throw away."""
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        """Raise if a constructor value is of no use."""
+        check_tree_parameters(self, self._losses())
+        check_init(self.init)
+
+    def _losses(self) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
+        """Check the parameters and the data, store what they tell, and build the problem."""
+        raise NotImplementedError
+
+    def _is_continued(self) -> bool:
+        """True if ``fit`` goes on from what the last fit stored."""
+        raise NotImplementedError
+
+    def _draw_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _options(self, seed: int = 0, n_threads: int = 1, alpha: float = 0.0) -> TAOOptions:
+        """The optimiser's options from the constructor's values."""
+        return TAOOptions(
+            loss=self.loss,
+            split=self.split,
+            leaf=self.leaf,
+            alpha=alpha,
+            max_iter=int(self.max_iter),
+            monotone=bool(self.monotone),
+            leaf_penalty=self.leaf_penalty,
+            order=self.order,
+            tol=float(self.tol),
+            huber_delta=float(getattr(self, "huber_delta", 1.0)),
+            n_threads=n_threads,
+            seed=seed,
+            init="random" if isinstance(self.init, str) and self.init == "random" else "balanced",
+        )
+
+    def _start(self) -> Start:
+        """Rule that makes the start of a tree."""
+        classes = self.classes_ if hasattr(self, "classes_") else None
+        return Start(self.init, self.max_depth, self.split, classes)
+
+    def _n_threads(self) -> int:
+        """Threads for the native core; None means one, unless joblib's context says otherwise."""
+        return int(effective_n_jobs(self.n_jobs))
+
+    def _checked_rows(self, X: ArrayLike) -> Rows:
+        if not hasattr(self, "n_features_in_"):
+            check_is_fitted(self)
+        return check_rows(self, X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class TAOClassification(ClassifierMixin, TAOEstimator):  # type: ignore[misc]
+    """Reads y as classes."""
+
+    classes_: NDArray[Any]
+
+    def _losses(self) -> tuple[str, ...]:
+        return CLASSIFICATION_LOSSES
+
+    def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
+        self._check_parameters()
+        is_continued = self._is_continued()
+        rows, classes, codes = check_rows_and_classes(self, X, y, reset=not is_continued)
+        if is_continued:
+            _check_same_classes(self.classes_, classes)
+        weights = check_sample_weight(sample_weight, len(codes))
+        weights = weights * class_factors(self.class_weight, classes, codes, weights)[codes]
+        check_total_weight(weights)
+        rows, codes, weights = drop_zero_weight(rows, codes, weights)
+        self.classes_ = classes
+        self.n_classes_ = len(classes)
+        self.n_outputs_ = 1
+        return classification_problem(
+            rows, codes, self.n_classes_, weights, n_threads=self._n_threads()
+        )
+
+
+class TAORegression(RegressorMixin, TAOEstimator):  # type: ignore[misc]
+    """Reads y as numbers, one or several a row."""
+
+    def _losses(self) -> tuple[str, ...]:
+        return REGRESSION_LOSSES
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_real("huber_delta", self.huber_delta, minimum=0.0, is_open=True, example="1.0")
+
+    def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
+        self._check_parameters()
+        rows, targets = check_rows_and_targets(self, X, y, reset=not self._is_continued())
+        weights = check_sample_weight(sample_weight, len(targets))
+        rows, targets, weights = drop_zero_weight(rows, targets, weights)
+        self.n_outputs_ = targets.shape[1]
+        return regression_problem(rows, targets, weights, n_threads=self._n_threads())
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _check_same_classes(known: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Raise if a warm start meets other classes than the trees it continues."""
+    if not np.array_equal(known, classes):
+        raise ValueError(
+            f"warm_start=True goes on from trees of the classes {known.tolist()!r} but y holds "
+            f"{classes.tolist()!r}; give the same classes; try warm_start=False."
+        )

@@ -1,0 +1,451 @@
+"""Scikit-learn estimator for boosted TAO trees.
+
+It validates, builds a problem, takes trees from :func:`spinney.ensembles.boosting.boost_trees` as
+long as they are wanted, and stores them. No algorithm lives here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import accuracy_score
+
+from spinney.data import Problem, as_rows
+from spinney.ensembles.boosting import BoostedTree, BoostingRule, boost_trees
+from spinney.estimators.base import TAOClassification
+from spinney.estimators.forest_base import ForestEstimator
+from spinney.estimators.parameters import (
+    check_alpha,
+    check_boolean,
+    check_choice,
+    check_integer,
+    check_real,
+    check_share,
+)
+from spinney.estimators.progress import report_tree
+from spinney.estimators.sampling import check_n_estimators
+from spinney.estimators.watch import Judged, Watch, given_rows, set_aside
+
+ALGORITHMS = ("samme", "m1")
+
+
+class TAOBoostClassifier(ForestEstimator, TAOClassification):
+    """A small forest of boosted trees: SAMME or AdaBoost.M1 over TAO trees.
+
+    Parameters
+    ----------
+    n_estimators : int, default=30
+        Number of trees, unless boosting stops before.
+    max_depth : int or None, default=8
+        Depth of each tree's start. None is for ``init="cart"`` only.
+    alpha : float, default=0.1
+        Weight of the l1 penalty on the hyperplanes against the summed loss of the rows; the
+        papers' λ. The row weights of each tree sum to the number of rows, so that it means the
+        same in every round.
+    split : {"oblique", "axis"}, default="oblique"
+        Hyperplanes over all features, or one feature a split.
+    leaf : {"constant", "linear"}, default="constant"
+        Class fractions in each leaf, or a sparse softmax model.
+    leaf_penalty : {"l1", "l2"}, default="l1"
+        Penalty of linear leaves.
+    loss : {"zero_one", "log_loss"}, default="zero_one"
+        Loss of a row. The weighted 0/1 loss is what boosting wants to be low.
+    init : str, RandomStructure, Tree or fitted tree estimator, default="balanced"
+        The start of each tree, as in :class:`TAOTreeClassifier`.
+    max_iter : int, default=20
+        Sweeps over each tree.
+    monotone : bool, default=False
+        Accept a node only if it lowers the objective.
+    order : {"root_first", "leaves_first"}, default="root_first"
+        Order of the levels in a sweep.
+    tol : float, default=1e-4
+        Stop a tree when a sweep lowers its objective by less than this share.
+    algorithm : {"samme", "m1"}, default="samme"
+        SAMME stops at a tree with a weighted error of 1 - 1/K or more, AdaBoost.M1 at 1/2.
+    learning_rate : float, default=0.1
+        Shrinkage of the trees' weights; the papers' η.
+    resample : bool, default=False
+        Optimise each tree on rows drawn by their weights, instead of on the exact weights.
+    n_iter_no_change : int or None, default=None
+        Stop when the error on validation rows has not fallen for this many trees, and keep the
+        trees up to the best number. None never stops early. Validation rows are those given to
+        ``fit``, or else a part of the training rows.
+    validation_fraction : float, default=0.1
+        Part of the training rows set aside if `n_iter_no_change` is given and no validation rows
+        are.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the sample weights by class.
+    warm_start : bool, default=False
+        If True, ``fit`` keeps the trees it has and boosts on to `n_estimators`.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same forest, bit for bit, for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads inside each tree and of a prediction. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line a tree.
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+        The trees as plain arrays.
+    forest_ : Forest
+        The trees together, ready to predict.
+    estimator_weights_, estimator_errors_ : ndarray of shape (n_trees,)
+        Weight in the vote, and weighted training error, of each tree.
+    traces_ : list of Trace
+        How each tree was optimised.
+    validation_errors_ : ndarray
+        Error on the validation rows after each tree, also of trees not kept; if there were any.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_classes_, n_outputs_, n_features_in_ : int
+        Number of classes, of targets (1), and of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the forest holds.
+    flops_ : float
+        Mean number of parameters a training row meets in all trees.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the splits, averaged over the trees with their weights.
+
+    Notes
+    -----
+    A tree without training errors would get an infinite weight. Its error counts as that of half
+    a row; the row weights stay as they are, and the next tree starts elsewhere. Boosting goes on.
+
+    If the first tree is no better than chance it is kept as the whole forest, with a
+    ``ConvergenceWarning``.
+
+    References
+    ----------
+    .. [1] Gabidolla, Zharmagambetov and Carreira-Perpiñán, "Improved multiclass AdaBoost using
+       sparse oblique decision trees", IJCNN 2022.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from spinney import TAOBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = TAOBoostClassifier(n_estimators=5, max_depth=2, random_state=0).fit(X, y)
+    >>> bool(forest.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 30,
+        *,
+        max_depth: int | None = 8,
+        alpha: float = 0.1,
+        split: str = "oblique",
+        leaf: str = "constant",
+        leaf_penalty: str = "l1",
+        loss: str = "zero_one",
+        init: object = "balanced",
+        max_iter: int = 20,
+        monotone: bool = False,
+        order: str = "root_first",
+        tol: float = 1e-4,
+        algorithm: str = "samme",
+        learning_rate: float = 0.1,
+        resample: bool = False,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        class_weight: object = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.alpha = alpha
+        self.split = split
+        self.leaf = leaf
+        self.leaf_penalty = leaf_penalty
+        self.loss = loss
+        self.init = init
+        self.max_iter = max_iter
+        self.monotone = monotone
+        self.order = order
+        self.tol = tol
+        self.algorithm = algorithm
+        self.learning_rate = learning_rate
+        self.resample = resample
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
+        """Boost trees on training rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+            Training rows. They are read as float32.
+        y : array-like of shape (n_rows,)
+            Classes to predict.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weight k counts a row k times, weight 0 leaves it out. None counts each row once.
+        X_val, y_val : array-like or None, default=None
+            Validation rows. The error on them is recorded after each tree, and stops boosting if
+            `n_iter_no_change` is given.
+
+        Returns
+        -------
+        self
+            An error or an interrupt leaves the estimator exactly as it was.
+        """
+        return self._transact(X, y, sample_weight, X_val, y_val)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class with the largest weighted vote; the first of `classes_` if several tie.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        best = self._votes(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Share of each class in the weighted vote.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
+        """
+        return _shares(self._votes(X))
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Logarithms of `predict_proba`; -inf where it is 0.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Weighted votes, divided by the sum of the weights.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+            With two classes of shape (n_rows,): the share of the second less that of the first.
+        """
+        shares = self.predict_proba(X)
+        return shares[:, 1] - shares[:, 0] if self.n_classes_ == 2 else shares
+
+    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
+        """Predictions of the first tree, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            The last is what `predict` gives, bit for bit.
+        """
+        for votes in self._staged_votes(X):
+            yield self.classes_[votes.argmax(axis=1)]
+
+    def staged_predict_proba(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
+        """Vote shares of the first tree, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Yields
+        ------
+        float64 ndarray of shape (n_rows, n_classes)
+        """
+        for votes in self._staged_votes(X):
+            yield _shares(votes)
+
+    def staged_score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Iterator[float]:
+        """Accuracy of the first tree, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+
+        Yields
+        ------
+        float
+        """
+        for predicted in self.staged_predict(X):
+            yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_n_estimators(self.n_estimators, len(self.trees_) if self._is_continued() else 0)
+        check_alpha(self.alpha)
+        check_choice("algorithm", self.algorithm, ALGORITHMS)
+        check_real("learning_rate", self.learning_rate, minimum=0.0, is_open=True, example="0.1")
+        check_boolean("resample", self.resample)
+        if self.n_iter_no_change is not None:
+            check_integer("n_iter_no_change", self.n_iter_no_change, minimum=1, example="10")
+            check_share("validation_fraction", self.validation_fraction, example="0.1")
+
+    def _fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        X_val: ArrayLike | None,
+        y_val: ArrayLike | None,
+    ) -> None:
+        _check_pair(X_val, y_val)
+        problem = self._problem(X, y, sample_weight)
+        if not self._is_continued():
+            self._seed = self._draw_seed()
+        judged: Judged | None = None
+        if X_val is not None and y_val is not None:
+            judged = given_rows(self, X_val, y_val)
+        elif self.n_iter_no_change is not None:
+            fraction = float(self.validation_fraction)
+            judged, weights = set_aside(problem, fraction, self._seed)
+            problem = replace(problem, sample_weight=weights)
+        watch = Watch(judged, self.n_classes_, self.n_iter_no_change)
+        self._store_members(self._grow(problem, watch), problem)
+        if watch.errors:
+            self.validation_errors_ = np.array(watch.errors)
+
+    def _grow(self, problem: Problem, watch: Watch) -> list[BoostedTree]:
+        """Trees up to the best number, those of an earlier fit among them."""
+        n_trees = int(self.n_estimators)
+        n_threads = self._n_threads()
+        members = self._members()
+        for member in members:
+            watch.see(member.tree, member.weight, n_threads)
+        if len(members) < n_trees:
+            for member in self._boost(problem, members):
+                members.append(member)
+                watch.see(member.tree, member.weight, n_threads)
+                report_tree(self.verbose, len(members), n_trees, member.trace, says=watch.says)
+                if watch.is_over or len(members) == n_trees:
+                    break
+        return members[: watch.best]
+
+    def _members(self) -> list[BoostedTree]:
+        """Trees of the last fit, if this one goes on from it."""
+        if not self._is_continued():
+            return []
+        parts = (self.trees_, self.traces_, self.estimator_errors_, self.estimator_weights_)
+        return [
+            BoostedTree(tree, trace, float(error), float(weight))
+            for tree, trace, error, weight in zip(*parts, strict=True)
+        ]
+
+    def _boost(self, problem: Problem, members: list[BoostedTree]) -> Iterator[BoostedTree]:
+        """The trees that follow `members`; warns where boosting comes to its end."""
+        rule = BoostingRule(
+            self.algorithm, float(self.learning_rate), self.n_classes_, bool(self.resample)
+        )
+        options = self._options(n_threads=self._n_threads(), alpha=float(self.alpha))
+        given = [(member.tree, member.weight) for member in members]
+        for member in boost_trees(problem, self._start(), options, rule, self._seed, given):
+            if not rule.is_weak(member.error):
+                yield member
+                continue
+            if self.n_classes_ > 1:
+                _warn_of_end(len(members), member.error, rule.worst_error)
+            if not members:
+                yield replace(member, weight=1.0)
+
+    def _store_members(self, members: list[BoostedTree], problem: Problem) -> None:
+        weights = np.array([member.weight for member in members])
+        self._store_forest(
+            [member.tree for member in members],
+            [member.trace for member in members],
+            problem,
+            weights,
+        )
+        self.estimator_weights_ = weights
+        self.estimator_errors_ = np.array([member.error for member in members])
+
+    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
+        rows = as_rows(self._checked_rows(X))
+        return self.forest_.votes(rows, self.estimator_weights_, n_threads=self._n_threads())
+
+    def _staged_votes(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
+        """Weighted votes after each tree, summed in the order of the trees."""
+        rows = as_rows(self._checked_rows(X))
+        labels = self.forest_.labels(rows, n_threads=self._n_threads())
+        votes = np.zeros((len(labels), self.n_classes_))
+        numbers = np.arange(len(labels))
+        for label, weight in zip(labels.T, self.estimator_weights_, strict=True):
+            votes[numbers, label] += weight
+            yield votes
+
+
+def _shares(votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Votes of each row, divided by their sum."""
+    shares: NDArray[np.float64] = votes / votes.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _check_pair(X_val: ArrayLike | None, y_val: ArrayLike | None) -> None:
+    if (X_val is None) != (y_val is None):
+        missing, given = ("X_val", "y_val") if X_val is None else ("y_val", "X_val")
+        raise ValueError(
+            f"{given} is given but {missing} is None; give both or neither; try "
+            "validation_fraction to set training rows aside."
+        )
+
+
+def _warn_of_end(n_trees: int, error: float, worst_error: float) -> None:
+    """Say why there are fewer trees than were asked for."""
+    kept = f"the {n_trees} trees before it" if n_trees else "this tree alone"
+    warnings.warn(
+        f"tree {n_trees + 1} has a weighted error of {error:.3g}, and boosting needs less than "
+        f"{worst_error:.3g}; the forest is {kept}; try a larger max_depth, a smaller alpha, or "
+        'algorithm="samme".',
+        ConvergenceWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,539 @@
+"""Scikit-learn estimators for bagged TAO trees.
+
+They validate, build a problem and a plan, call :func:`spinney.ensembles.bagging.bag_trees`, and
+store what came back. No algorithm lives here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.metrics import accuracy_score, r2_score
+
+from spinney.data import Problem, as_rows
+from spinney.ensembles.bagging import BaggingPlan, bag_trees, out_of_bag
+from spinney.estimators.base import TAOClassification, TAORegression
+from spinney.estimators.forest_base import ForestEstimator
+from spinney.estimators.parameters import check_boolean, check_choice
+from spinney.estimators.progress import report_tree
+from spinney.estimators.sampling import (
+    alpha_of_trees,
+    check_n_estimators,
+    count_features,
+    count_samples,
+)
+from spinney.estimators.start import check_starts_apart
+from spinney.optimize.trace import Trace
+from spinney.tree.route import outputs
+from spinney.tree.structure import Tree
+
+STARTS = ("own", "same", "previous")
+FEATURE_SAMPLINGS = ("local", "global")
+VOTINGS = ("auto", "hard", "soft")
+
+
+class _TAOForest(ForestEstimator):
+    """What both estimators share: the plan, the growing, and the out-of-bag estimate."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_n_estimators(self.n_estimators, len(self.trees_) if self._is_continued() else 0)
+        alpha_of_trees(self.alpha, 2)
+        check_choice("start", self.start, STARTS)
+        check_choice("feature_sampling", self.feature_sampling, FEATURE_SAMPLINGS)
+        check_boolean("bootstrap", self.bootstrap)
+        check_boolean("oob_score", self.oob_score)
+        # Shares and words can be judged before any data is seen, counts only with it.
+        if isinstance(self.max_features, (str, float)):
+            count_features(self.max_features, 1)
+        if isinstance(self.max_samples, float):
+            count_samples(self.max_samples, 1, bootstrap=False)
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        problem = self._problem(X, y, sample_weight)
+        is_continued = self._is_continued()
+        if not is_continued:
+            self._seed = self._draw_seed()
+        plan = self._plan(problem)
+        trees: list[Tree] = list(self.trees_) if is_continued else []
+        traces: list[Trace] = list(self.traces_) if is_continued else []
+        grown = bag_trees(
+            problem,
+            self._start(),
+            self._options(),
+            plan,
+            first=len(trees),
+            last_tree=trees[-1] if trees else None,
+            n_jobs=self.n_jobs,
+        )
+        for found in grown:
+            trees.append(found.tree)
+            traces.append(found.trace)
+            report_tree(self.verbose, len(trees), int(self.n_estimators), found.trace)
+        self._store_forest(trees, traces, problem, np.ones(len(trees)))
+        if self.oob_score:
+            self._store_out_of_bag(plan, problem)
+
+    def _plan(self, problem: Problem) -> BaggingPlan:
+        """What sets the trees apart, checked against the data."""
+        n_rows = problem.n_rows
+        bootstrap = bool(self.bootstrap)
+        plan = BaggingPlan(
+            seed=self._seed,
+            n_samples=count_samples(self.max_samples, n_rows, bootstrap=bootstrap),
+            with_replacement=bootstrap,
+            n_columns=count_features(self.max_features, problem.n_features),
+            is_global=self.feature_sampling == "global",
+            start=self.start,
+            alphas=alpha_of_trees(self.alpha, int(self.n_estimators)),
+        )
+        if self.oob_score and plan.n_samples == n_rows and not bootstrap:
+            raise ValueError(
+                f"oob_score=True but every tree sees all {n_rows} rows; leave some out; try "
+                "max_samples=0.9 or bootstrap=True."
+            )
+        if plan.n_columns and plan.is_global:
+            check_starts_apart(self.init, self.start)
+        return plan
+
+    def _out_of_bag_sums(
+        self, plan: BaggingPlan, problem: Problem
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Sums over the trees that did not see a row; warns if some row has none."""
+
+        def outputs_of(tree: Tree) -> NDArray[np.float64]:
+            return self._tree_outputs(outputs(tree, problem.rows, self._n_threads()), tree)
+
+        sums, counts = out_of_bag(self.trees_, plan, problem.n_rows, outputs_of)
+        n_missing = int(np.count_nonzero(counts == 0))
+        if n_missing:
+            warnings.warn(
+                f"{n_missing} of {problem.n_rows} rows were seen by every tree and have no "
+                "out-of-bag prediction; theirs is nan; try more trees or a smaller max_samples.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return sums, counts
+
+    def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
+        """What one tree adds to the forest, from its leaf outputs."""
+        raise NotImplementedError
+
+    def _store_out_of_bag(self, plan: BaggingPlan, problem: Problem) -> None:
+        raise NotImplementedError
+
+
+class TAOForestClassifier(_TAOForest, TAOClassification):
+    """A small forest of independently optimised trees, combined by vote or average.
+
+    Parameters
+    ----------
+    n_estimators : int, default=30
+        Number of trees.
+    max_depth : int or None, default=8
+        Depth of each tree's start. None is for ``init="cart"`` only.
+    alpha : float or (float, float), default=0.1
+        Weight of the l1 penalty on the hyperplanes against the summed loss of a tree's rows; the
+        papers' λ. A pair is a path, evenly spaced in logarithms: the first tree gets the first
+        end, the last tree the second ("forest over λ").
+    split : {"oblique", "axis"}, default="oblique"
+        Hyperplanes over all features, or one feature a split.
+    leaf : {"constant", "linear"}, default="constant"
+        Class fractions in each leaf, or a sparse softmax model.
+    leaf_penalty : {"l1", "l2"}, default="l1"
+        Penalty of linear leaves.
+    loss : {"zero_one", "log_loss"}, default="zero_one"
+        Loss of a row.
+    init : str, RandomStructure, Tree or fitted tree estimator, default="balanced"
+        The start of each tree, as in :class:`TAOTreeClassifier`. Random structures differ from
+        tree to tree.
+    start : {"own", "same", "previous"}, default="own"
+        Each tree has its own random start, all have the same, or each goes on from the tree
+        before it; with a path of `alpha` the last is the regularisation path.
+    max_iter : int, default=20
+        Sweeps over each tree.
+    monotone : bool, default=False
+        Accept a node only if it lowers the objective.
+    order : {"root_first", "leaves_first"}, default="root_first"
+        Order of the levels in a sweep.
+    tol : float, default=1e-4
+        Stop a tree when a sweep lowers its objective by less than this share.
+    max_samples : int, float or None, default=None
+        Rows drawn for each tree: a count, or a share; 1.0 is all rows. None is 0.9 of the rows,
+        or with ``bootstrap=True`` as many as there are.
+    bootstrap : bool, default=False
+        Draw the rows with replacement.
+    max_features : int, float, str or None, default=None
+        Columns that may be used: a count, a share, "sqrt", or a power of the number of columns
+        such as "D**0.9". None is all. TAO trees are best with all.
+    feature_sampling : {"local", "global"}, default="local"
+        Draw the columns anew for each split, or once for each tree. Linear leaves use all columns
+        if the draw is local.
+    voting : {"auto", "hard", "soft"}, default="auto"
+        Combine the trees by majority vote ("hard") or by averaging class probabilities ("soft").
+        "auto" is hard for constant and soft for linear leaves.
+    oob_score : bool, default=False
+        Whether to judge the forest by the rows that each tree did not see.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the sample weights by class.
+    warm_start : bool, default=False
+        If True, ``fit`` keeps the trees it has and grows the missing ones.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same forest, bit for bit, for any `n_jobs` and joblib backend.
+    n_jobs : int or None, default=None
+        Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line a tree.
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+        The trees as plain arrays.
+    forest_ : Forest
+        The trees together, ready to predict.
+    traces_ : list of Trace
+        How each tree was optimised.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_classes_, n_outputs_, n_features_in_ : int
+        Number of classes, of targets (1), and of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the forest holds.
+    flops_ : float
+        Mean number of parameters a training row meets in all trees.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean over the trees of the share of each feature in the splits.
+    oob_score_ : float
+        Accuracy on the rows that trees did not see, if `oob_score`.
+    oob_decision_function_ : ndarray of shape (n_rows, n_classes)
+        Their class probabilities; nan for a row that every tree saw.
+
+    References
+    ----------
+    .. [1] Carreira-Perpiñán and Zharmagambetov, "Ensembles of bagged TAO trees consistently
+       improve over random forests, AdaBoost and gradient boosting", FODS 2020, sections 4 and 6.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from spinney import TAOForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = TAOForestClassifier(n_estimators=5, max_depth=2, random_state=0).fit(X, y)
+    >>> bool(forest.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 30,
+        *,
+        max_depth: int | None = 8,
+        alpha: float | tuple[float, float] = 0.1,
+        split: str = "oblique",
+        leaf: str = "constant",
+        leaf_penalty: str = "l1",
+        loss: str = "zero_one",
+        init: object = "balanced",
+        start: str = "own",
+        max_iter: int = 20,
+        monotone: bool = False,
+        order: str = "root_first",
+        tol: float = 1e-4,
+        max_samples: int | float | None = None,
+        bootstrap: bool = False,
+        max_features: int | float | str | None = None,
+        feature_sampling: str = "local",
+        voting: str = "auto",
+        oob_score: bool = False,
+        class_weight: object = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.alpha = alpha
+        self.split = split
+        self.leaf = leaf
+        self.leaf_penalty = leaf_penalty
+        self.loss = loss
+        self.init = init
+        self.start = start
+        self.max_iter = max_iter
+        self.monotone = monotone
+        self.order = order
+        self.tol = tol
+        self.max_samples = max_samples
+        self.bootstrap = bootstrap
+        self.max_features = max_features
+        self.feature_sampling = feature_sampling
+        self.voting = voting
+        self.oob_score = oob_score
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class with the most votes, or the largest mean probability; the first if several tie.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        best = self._sums(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Class probabilities of each row: shares of the votes, or means over the trees.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
+        """
+        sums = self._sums(X)
+        return sums / self.forest_.n_trees
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Logarithms of `predict_proba`; -inf where it is 0.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("voting", self.voting, VOTINGS)
+
+    def _is_hard(self) -> bool:
+        return self.voting == "hard" or (self.voting == "auto" and self.leaf == "constant")
+
+    def _sums(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Votes, or sums of probabilities, of all trees."""
+        rows = as_rows(self._checked_rows(X))
+        weights = np.ones(self.forest_.n_trees)
+        if self._is_hard():
+            return self.forest_.votes(rows, weights, n_threads=self._n_threads())
+        return self.forest_.sums(rows, weights, is_softmax=True, n_threads=self._n_threads())
+
+    def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
+        if self._is_hard():
+            return np.eye(values.shape[1])[values.argmax(axis=1)]
+        probabilities: NDArray[np.float64] = softmax(values, axis=1) if tree.is_linear else values
+        return probabilities
+
+    def _store_out_of_bag(self, plan: BaggingPlan, problem: Problem) -> None:
+        sums, counts = self._out_of_bag_sums(plan, problem)
+        is_judged = counts > 0
+        self.oob_decision_function_ = np.full_like(sums, np.nan)
+        self.oob_decision_function_[is_judged] = sums[is_judged] / counts[is_judged, None]
+        self.oob_score_ = float(
+            accuracy_score(
+                problem.classes[is_judged],
+                sums[is_judged].argmax(axis=1),
+                sample_weight=problem.sample_weight[is_judged],
+            )
+        )
+
+
+class TAOForestRegressor(_TAOForest, TAORegression):
+    """A small forest of independently optimised regression trees, averaged.
+
+    Parameters
+    ----------
+    n_estimators : int, default=30
+        Number of trees.
+    max_depth : int or None, default=8
+        Depth of each tree's start. None is for ``init="cart"`` only.
+    alpha : float or (float, float), default=0.1
+        Weight of the l1 penalty on the hyperplanes against the summed loss of a tree's rows; the
+        papers' λ. A pair is a path over the trees, evenly spaced in logarithms.
+    split : {"oblique", "axis"}, default="oblique"
+        Hyperplanes over all features, or one feature a split.
+    leaf : {"constant", "linear"}, default="constant"
+        One value in each leaf, or a sparse linear regression.
+    leaf_penalty : {"l1", "l2"}, default="l1"
+        Penalty of linear leaves.
+    loss : {"squared_error", "absolute_error", "huber"}, default="squared_error"
+        Loss of a row, summed over the outputs.
+    huber_delta : float, default=1.0
+        Residual at which the Huber loss turns from squared to absolute.
+    init : str, RandomStructure, Tree or fitted tree estimator, default="balanced"
+        The start of each tree, as in :class:`TAOTreeRegressor`.
+    start : {"own", "same", "previous"}, default="own"
+        Each tree has its own random start, all have the same, or each goes on from the tree
+        before it.
+    max_iter : int, default=20
+        Sweeps over each tree.
+    monotone : bool, default=False
+        Accept a node only if it lowers the objective.
+    order : {"root_first", "leaves_first"}, default="root_first"
+        Order of the levels in a sweep.
+    tol : float, default=1e-4
+        Stop a tree when a sweep lowers its objective by less than this share.
+    max_samples : int, float or None, default=None
+        Rows drawn for each tree, as in :class:`TAOForestClassifier`.
+    bootstrap : bool, default=False
+        Draw the rows with replacement.
+    max_features : int, float, str or None, default=None
+        Columns that may be used, as in :class:`TAOForestClassifier`.
+    feature_sampling : {"local", "global"}, default="local"
+        Draw the columns anew for each split, or once for each tree.
+    oob_score : bool, default=False
+        Whether to judge the forest by the rows that each tree did not see.
+    warm_start : bool, default=False
+        If True, ``fit`` keeps the trees it has and grows the missing ones.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same forest, bit for bit, for any `n_jobs` and joblib backend.
+    n_jobs : int or None, default=None
+        Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line a tree.
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+        The trees as plain arrays.
+    forest_ : Forest
+        The trees together, ready to predict.
+    traces_ : list of Trace
+        How each tree was optimised.
+    n_outputs_, n_features_in_ : int
+        Number of targets and of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the forest holds.
+    flops_ : float
+        Mean number of parameters a training row meets in all trees.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean over the trees of the share of each feature in the splits.
+    oob_score_ : float
+        R² on the rows that trees did not see, if `oob_score`.
+    oob_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        Their predictions; nan for a row that every tree saw.
+
+    References
+    ----------
+    .. [1] Carreira-Perpiñán and Zharmagambetov, "Ensembles of bagged TAO trees consistently
+       improve over random forests, AdaBoost and gradient boosting", FODS 2020, sections 4 and 6.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from spinney import TAOForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = TAOForestRegressor(n_estimators=5, max_depth=3, random_state=0).fit(X, y)
+    >>> bool(forest.score(X, y) > 0.4)
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 30,
+        *,
+        max_depth: int | None = 8,
+        alpha: float | tuple[float, float] = 0.1,
+        split: str = "oblique",
+        leaf: str = "constant",
+        leaf_penalty: str = "l1",
+        loss: str = "squared_error",
+        huber_delta: float = 1.0,
+        init: object = "balanced",
+        start: str = "own",
+        max_iter: int = 20,
+        monotone: bool = False,
+        order: str = "root_first",
+        tol: float = 1e-4,
+        max_samples: int | float | None = None,
+        bootstrap: bool = False,
+        max_features: int | float | str | None = None,
+        feature_sampling: str = "local",
+        oob_score: bool = False,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.alpha = alpha
+        self.split = split
+        self.leaf = leaf
+        self.leaf_penalty = leaf_penalty
+        self.loss = loss
+        self.huber_delta = huber_delta
+        self.init = init
+        self.start = start
+        self.max_iter = max_iter
+        self.monotone = monotone
+        self.order = order
+        self.tol = tol
+        self.max_samples = max_samples
+        self.bootstrap = bootstrap
+        self.max_features = max_features
+        self.feature_sampling = feature_sampling
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Mean over the trees of what they predict for each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
+        """
+        rows = as_rows(self._checked_rows(X))
+        weights = np.ones(self.forest_.n_trees)
+        sums = self.forest_.sums(rows, weights, is_softmax=False, n_threads=self._n_threads())
+        values = sums / len(weights)
+        return values[:, 0] if self.n_outputs_ == 1 else values
+
+    def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
+        del tree  # constant and linear leaves alike say the value itself
+        return values
+
+    def _store_out_of_bag(self, plan: BaggingPlan, problem: Problem) -> None:
+        sums, counts = self._out_of_bag_sums(plan, problem)
+        is_judged = counts > 0
+        predictions = np.full_like(sums, np.nan)
+        predictions[is_judged] = sums[is_judged] / counts[is_judged, None]
+        self.oob_prediction_ = predictions[:, 0] if self.n_outputs_ == 1 else predictions
+        self.oob_score_ = float(
+            r2_score(
+                problem.targets[is_judged],
+                predictions[is_judged],
+                sample_weight=problem.sample_weight[is_judged],
+            )
+        )

@@ -1,0 +1,87 @@
+"""Ways to read a fitted forest, shared by the bagged and the boosted estimators."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from spinney.data import Problem, as_rows
+from spinney.estimators.base import TAOEstimator
+from spinney.estimators.importance import split_importances
+from spinney.optimize.trace import Trace
+from spinney.tree.forest import Forest
+from spinney.tree.size import count_flops
+from spinney.tree.structure import Tree
+
+
+class ForestEstimator(TAOEstimator):
+    """Leaves, paths and sizes of the trees of a forest."""
+
+    forest_: Forest
+    traces_: list[Trace]
+
+    @property
+    def trees_(self) -> tuple[Tree, ...]:
+        """The trees, in the order they were grown."""
+        check_is_fitted(self, "forest_")
+        return self.forest_.trees
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Node number of the leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        int32 ndarray of shape (n_rows, n_trees)
+        """
+        rows = self._checked_rows(X)
+        return self.forest_.apply(as_rows(rows), n_threads=self._n_threads())
+
+    def decision_path(self, X: ArrayLike) -> tuple[sp.csr_matrix, NDArray[np.int64]]:
+        """Nodes that each row passes in all trees, as a sparse 0/1 matrix.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        indicator : CSR matrix of shape (n_rows, n_nodes of all trees)
+        n_nodes_ptr : int64 ndarray of shape (n_trees + 1,)
+            Columns ``n_nodes_ptr[t]`` to ``n_nodes_ptr[t + 1]`` belong to tree t.
+        """
+        rows = self._checked_rows(X)
+        return self.forest_.decision_path(as_rows(rows), n_threads=self._n_threads())
+
+    def __len__(self) -> int:
+        """Number of trees."""
+        return len(self.trees_)
+
+    def _is_continued(self) -> bool:
+        return bool(self.warm_start) and hasattr(self, "forest_")
+
+    def _store_forest(
+        self, trees: list[Tree], traces: list[Trace], problem: Problem, shares: NDArray[np.float64]
+    ) -> None:
+        """Set the attributes that describe the trees; `shares` weight their importances."""
+        forest = Forest(tuple(trees))
+        leaves = forest.apply(problem.rows, n_threads=self._n_threads())
+        importances = np.zeros(problem.n_features)
+        flops = 0.0
+        for number, tree in enumerate(trees):
+            reached = tree.leaf_index[leaves[:, number]]
+            leaf_rows = np.zeros(tree.n_leaves)
+            np.add.at(leaf_rows, reached, problem.sample_weight)
+            flops += count_flops(tree, leaf_rows)
+            importances += shares[number] * split_importances(tree, leaf_rows, problem.scale)
+        total = importances.sum()
+        self.forest_ = forest
+        self.traces_ = traces
+        self.n_parameters_ = forest.n_parameters
+        self.flops_ = flops
+        self.feature_importances_ = importances / total if total > 0 else importances

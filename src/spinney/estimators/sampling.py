@@ -1,0 +1,125 @@
+"""Read the words with which users say what sets the trees of a forest apart.
+
+Shares, powers and pairs become counts and tuples once the data are known. What the counts do is
+the matter of :mod:`spinney.ensembles.bagging`.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from typing import TypeAlias
+
+import numpy as np
+
+from spinney.estimators.parameters import check_alpha, check_integer, check_real
+
+MaxFeatures: TypeAlias = int | float | str | None
+
+DEFAULT_SHARE = 0.9
+"""Share of the rows drawn without replacement: the best in bagged TAO, section 6.1."""
+
+_POWER = re.compile(r"D\*\*([0-9.eE+-]+)")
+_FEATURES_ACCEPTED = (
+    'give None for all columns, an integer >= 1, a share in (0, 1], "sqrt", or a power of the '
+    'number of columns such as "D**0.9"; try max_features=None.'
+)
+
+
+def count_samples(max_samples: object, n_rows: int, *, bootstrap: bool) -> int:
+    """Number of rows to draw for a tree.
+
+    Parameters
+    ----------
+    max_samples : int, float or None
+        A count, a share in (0, 1], or None: 0.9 of the rows without and all with replacement.
+    n_rows : int
+    bootstrap : bool
+    """
+    if max_samples is None:
+        return n_rows if bootstrap else max(1, int(DEFAULT_SHARE * n_rows))
+    accepted = "give a share in (0, 1], a count of rows, or None; try max_samples=0.9."
+    if isinstance(max_samples, (bool, np.bool_)) or not isinstance(max_samples, numbers.Real):
+        raise TypeError(f"max_samples={max_samples!r} is no number; {accepted}")
+    if isinstance(max_samples, numbers.Integral):
+        if not 1 <= int(max_samples) <= n_rows:
+            raise ValueError(f"max_samples={max_samples} with {n_rows} rows; {accepted}")
+        return int(max_samples)
+    if not 0 < float(max_samples) <= 1:
+        raise ValueError(f"max_samples={max_samples!r} is no share; {accepted}")
+    return max(1, int(float(max_samples) * n_rows))
+
+
+def count_features(max_features: object, n_features: int) -> int:
+    """Number of columns to draw; 0 for all of them.
+
+    Parameters
+    ----------
+    max_features : int, float, str or None
+        A count, a share in (0, 1], "sqrt", a power "D**a" of the number of columns, or None.
+    n_features : int
+    """
+    if max_features is None:
+        return 0
+    if isinstance(max_features, str):
+        return _drawn(n_features ** _exponent(max_features), n_features)
+    if isinstance(max_features, (bool, np.bool_)) or not isinstance(max_features, numbers.Real):
+        raise TypeError(f"max_features={max_features!r} is of no use; {_FEATURES_ACCEPTED}")
+    if isinstance(max_features, numbers.Integral):
+        if not 1 <= int(max_features) <= n_features:
+            raise ValueError(
+                f"max_features={max_features} with {n_features} columns; {_FEATURES_ACCEPTED}"
+            )
+        return _drawn(int(max_features), n_features)
+    if not 0 < float(max_features) <= 1:
+        raise ValueError(f"max_features={max_features!r} is no share; {_FEATURES_ACCEPTED}")
+    return _drawn(float(max_features) * n_features, n_features)
+
+
+def _drawn(count: float, n_features: int) -> int:
+    rounded = max(1, round(count))
+    return 0 if rounded >= n_features else rounded
+
+
+def _exponent(word: str) -> float:
+    """Power of the number of columns that a word means."""
+    if word == "sqrt":
+        return 0.5
+    match = _POWER.fullmatch(word.replace(" ", ""))
+    try:
+        exponent = float(match.group(1)) if match else math.nan
+    except ValueError:
+        exponent = math.nan
+    if not 0 < exponent <= 1:
+        raise ValueError(f"max_features={word!r} is not known; {_FEATURES_ACCEPTED}")
+    return exponent
+
+
+def alpha_of_trees(alpha: object, n_trees: int) -> tuple[float, ...]:
+    """Penalty of each tree: the same for all, or a path from one end of a pair to the other.
+
+    The path is evenly spaced in logarithms, as in Table 8 of bagged TAO.
+    """
+    if not isinstance(alpha, (tuple, list)):
+        check_alpha(alpha)
+        return (float(alpha),) * n_trees  # type: ignore[arg-type]
+    if len(alpha) != 2:
+        raise ValueError(
+            f"alpha={alpha!r} has {len(alpha)} values; give one number, or the two ends of a path "
+            "over the trees; try alpha=(0.01, 10.0)."
+        )
+    for end in alpha:
+        check_real("alpha", end, minimum=0.0, is_open=True, example="(0.01, 10.0) for a path")
+    low, high = (math.log(float(end)) for end in alpha)
+    return tuple(float(value) for value in np.exp(np.linspace(low, high, n_trees)))
+
+
+def check_n_estimators(n_estimators: object, n_fitted: int) -> None:
+    """Raise unless the number of trees is positive and, in a warm start, not lowered."""
+    check_integer("n_estimators", n_estimators, minimum=1, example="30")
+    if int(n_estimators) < n_fitted:  # type: ignore[call-overload]
+        raise ValueError(
+            f"n_estimators={n_estimators} with warm_start=True and {n_fitted} trees already "
+            f"grown; give at least {n_fitted}; try n_estimators={n_fitted + 10}."
+        )
