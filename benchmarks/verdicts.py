@@ -3,7 +3,8 @@
 A claim is a table of the TOML file with `what` (the sentence) and `kind`:
 
 - ``best``: on each data set, our best mean error is no higher than the best peer's;
-- ``lower``: rows `lower` have less test error than rows `than` (at `trees` trees, if given);
+- ``lower``: rows `lower` have no more test error than rows `than` (at `trees` trees, if given;
+  the latter at `than_trees`, if given);
 - ``ratio``: `measure` of row `over` divided by that of row `under`, `at_least` or `at_most`;
 - ``time_to_error``: rows `ours` reach `error` in less training time than each of `theirs`
   (`theirs_whole = true`: than their whole fit takes).
@@ -111,12 +112,12 @@ def _lower(claim: Content, outcomes: Outcomes) -> list[Verdict]:
     data, trees = claim.get("data"), claim.get("trees")
     low = select(outcomes, claim["lower"], data)
     high = select(outcomes, claim["than"], data)
-    errors = [_errors_at(group, trees) for group in (low, high)]
+    errors = [_errors_at(low, trees), _errors_at(high, claim.get("than_trees", trees))]
     if any(np.isnan(found).any() or not len(found) for found in errors):
         return [Verdict(claim["what"], "not measured", None)]
     slack = claim.get("slack", 0.0)
     holds = bool(errors[0].max() <= errors[1].min() + slack)
-    texts = [", ".join(f"{error:.2f} %" for error in found) for found in errors]
+    texts = [", ".join(f"{error:.2f} %" for error in np.sort(found)) for found in errors]
     at = f" at {trees} trees" if trees else ""
     return [Verdict(claim["what"], f"{texts[0]} against {texts[1]}{at}", holds)]
 
@@ -128,13 +129,16 @@ def _errors_at(outcomes: Outcomes, trees: int | None) -> np.ndarray:
 
 
 def error_at(outcome: Outcome, trees: int, key: str = "test_error") -> float:
-    """Mean over the seeds of the error of the first `trees` trees; NaN without a curve."""
+    """Mean over the seeds of the error of the first `trees` trees; NaN without a curve.
+
+    Long curves have gaps: the nearest point with no more trees counts.
+    """
     found = []
     for result in results_of(outcome):
         curve = result.get("curve")
-        if not curve or trees not in curve["trees"]:
+        if not curve or trees < curve["trees"][0]:
             return float("nan")
-        found.append(curve[key][curve["trees"].index(trees)])
+        found.append(curve[key][int(np.searchsorted(curve["trees"], trees, side="right")) - 1])
     return float(np.mean(found)) if found else float("nan")
 
 
