@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import signal
 import sys
 from pathlib import Path
 
@@ -63,6 +64,8 @@ def main() -> None:
         list_rows(rows)
         return
     store = CellStore(options.results / "cells" / table.name, force=options.force)
+    # Being ended is as good as Ctrl-C: the cell's process goes with this one, the page is written.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if not options.report_only:
         try:
             run_table(table, rows, store, measure=True)

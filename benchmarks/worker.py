@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,8 @@ def run_cell(question: Result, time_limit: float | None = None) -> Result:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    os.killpg(process.pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):  # it may have ended by itself in the meantime
+        os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
 
 
