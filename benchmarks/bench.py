@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import memory_probe
 import numpy as np
 from cells import CellStore, Result
 from datasets import Dataset, load
 from measure import measure
 from models import Settings, build, name_of
 from tune import tune_alpha
+from worker import run_cell
 
 
 @lru_cache(maxsize=1)
@@ -69,7 +69,14 @@ class Bench:
         seed = self.seeds[0]
         key = {"data": data_name, "seed": seed, "memory": True, **settings}
         label = f"{data_name}-memory-{name_of(settings)}"
-        return self.store.get(label, key, lambda: memory_probe.probe(data_name, settings, seed))
+
+        def compute() -> Result:
+            result = run_cell({"data": data_name, "settings": settings, "seed": seed})
+            if "failed" in result:
+                raise RuntimeError(f"the fit of {label} failed:\n{result['details']}")
+            return result
+
+        return self.store.get(label, key, compute)
 
 
 def column(results: Sequence[Result], key: str) -> np.ndarray:

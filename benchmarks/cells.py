@@ -1,16 +1,18 @@
 """Finished measurements on disk, one JSON file a cell, so that a stopped run can go on.
 
-A cell is data x model x seed. Its file name carries a digest of all its settings: change a
-setting and the cell is measured anew. Change our code and the cell stays, but it is named as
-stale on the page until ``--force`` measures it anew.
+A cell is data x model x seed. Its file name ends with a digest of all its settings: change a
+setting and the cell is measured anew; change only the label and it is found again. Change our
+code and the cell stays, but it is named as stale on the page until ``--force`` measures it anew.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 import time
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,21 +34,39 @@ class CellStore:
 
     def get(self, label: str, settings: Result, compute: Callable[[], Result]) -> Result:
         """Result of the cell: read if it is there, else measured and saved at once."""
-        path = self.folder / f"{label}-{_digest(settings)}.json"
-        saved = self._read(path)
+        saved = self.find(label, settings)
         if saved is not None:
-            if settings.get("kind") == "spinney" and saved.get("build") != build_digest():
-                self.stale.append(label)
             return saved
         print(f"[{time.strftime('%H:%M:%S')}] {label} ...", file=sys.stderr, flush=True)
         begin = time.perf_counter()
-        result = compute() | {
+        result = self.save(label, settings, compute())
+        print(f"    {time.perf_counter() - begin:.1f} s", file=sys.stderr, flush=True)
+        return result
+
+    def find(self, label: str, settings: Result) -> Result | None:
+        """Result of the cell if it is on disk; None if it has to be measured."""
+        path = next(self.folder.glob(f"*-{_digest(settings)}.json"), None)
+        if path is None:
+            return None
+        result: Result = json.loads(path.read_text())["result"]
+        if self.force and result.get("run") != self.run:
+            return None
+        if settings.get("kind") == "spinney" and result.get("build") != build_digest():
+            self.stale.append(label)
+        return result
+
+    def save(self, label: str, settings: Result, result: Result) -> Result:
+        """Keep a new result, with the run, build and load it was measured in."""
+        result = result | {
             "run": self.run,
             "build": build_digest(),
             "load_average": load_average(),
         }
-        self._write(path, {"label": label, "settings": settings, "result": result})
-        print(f"    {time.perf_counter() - begin:.1f} s", file=sys.stderr, flush=True)
+        content = {"label": label, "settings": settings, "result": result}
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for old in self.folder.glob(f"*-{_digest(settings)}.json"):
+            old.unlink()  # the same cell under an earlier label
+        write_whole(self.folder / f"{slug(label)}-{_digest(settings)}.json", content)
         return result
 
     def take_cautions(self) -> list[str]:
@@ -56,20 +76,18 @@ class CellStore:
             return []
         return [f"CAUTION: measured with another build of spinney: {', '.join(stale)}"]
 
-    def _read(self, path: Path) -> Result | None:
-        if not path.is_file():
-            return None
-        result: Result = json.loads(path.read_text())["result"]
-        if self.force and result.get("run") != self.run:
-            return None
-        return result
 
-    def _write(self, path: Path, content: Result) -> None:
-        # Renamed into place: a run killed while writing leaves no half file.
-        self.folder.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
-        part.write_text(json.dumps(content, indent=1))
-        part.replace(path)
+def write_whole(path: Path, content: Any) -> None:
+    """Write JSON and rename it into place: a run killed while writing leaves no half file."""
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(content, indent=1))
+    part.replace(path)
+
+
+def slug(label: str) -> str:
+    """`label` as part of a file name: letters, digits, dots and dashes."""
+    plain = unicodedata.normalize("NFKD", label.replace("Δ", "d"))
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip("-")
 
 
 def _digest(settings: Result) -> str:

@@ -1,8 +1,9 @@
 """Named benchmark data sets with their standard train and test rows.
 
-Looks in ``$SPINNEY_DATA``, then in ``../shared/data`` beside the repository, then on OpenML.
-Dense features come back as C-ordered float32, sparse ones as float32 CSR, class labels as int64
-from 0. Nothing is scaled here.
+Sets that are made from others (subsamples, folds, one-hot columns, embeddings) are in
+`prepared`. The rest are looked for in ``$SPINNEY_DATA``, then in ``../shared/data`` beside the
+repository, then on OpenML. Dense features come back as C-ordered float32, sparse ones as float32
+CSR, class labels as int64 from 0, regression targets as float64. Nothing is scaled here.
 """
 
 from __future__ import annotations
@@ -20,14 +21,19 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Dataset:
-    """Train and test rows of one classification task."""
+    """Train and test rows of one task."""
 
     name: str
     X_train: NDArray[np.float32] | sparse.csr_matrix
-    y_train: NDArray[np.int64]
+    y_train: NDArray[np.int64] | NDArray[np.float64]
     X_test: NDArray[np.float32] | sparse.csr_matrix
-    y_test: NDArray[np.int64]
+    y_test: NDArray[np.int64] | NDArray[np.float64]
     source: str
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the targets are numbers, not classes."""
+        return self.y_train.dtype.kind == "f"
 
 
 @dataclass(frozen=True)
@@ -53,18 +59,28 @@ OPENML = {
 
 
 def load(name: str) -> Dataset:
-    """Data set `name`, from the first place that has it."""
-    for folder in data_folders():
-        path = folder / f"{name}.npz"
-        if path.is_file():
-            return load_file(name, path)
+    """Data set `name`: prepared from others, or from the first place that has it."""
+    import prepared
+
+    if prepared.knows(name):
+        return prepared.prepare(name)
+    path = find_file(f"{name}.npz")
+    if path is not None:
+        return load_file(name, path)
     if name in OPENML:
         return load_openml(name)
     raise FileNotFoundError(
         f"no data set named {name!r}: looked for {name}.npz in "
-        f"{[str(folder) for folder in data_folders()]}, and OpenML is known to serve only "
-        f"{sorted(OPENML)}. Set SPINNEY_DATA to the folder that holds {name}.npz."
+        f"{[str(folder) for folder in data_folders()]}, OpenML is known to serve only "
+        f"{sorted(OPENML)}, and those made from others are {prepared.names()}. "
+        f"Set SPINNEY_DATA to the folder that holds {name}.npz."
     )
+
+
+def find_file(file_name: str) -> Path | None:
+    """First file of this name in the data folders."""
+    paths = (folder / file_name for folder in data_folders())
+    return next((path for path in paths if path.is_file()), None)
 
 
 def data_folders() -> list[Path]:
@@ -82,11 +98,15 @@ def load_file(name: str, path: Path) -> Dataset:
         return Dataset(
             name=name,
             X_train=_features(arrays, "X_train"),
-            y_train=arrays["y_train"].astype(np.int64),
+            y_train=_targets(arrays["y_train"]),
             X_test=_features(arrays, "X_test"),
-            y_test=arrays["y_test"].astype(np.int64),
+            y_test=_targets(arrays["y_test"]),
             source=str(path.name),
         )
+
+
+def _targets(y: NDArray[np.generic]) -> NDArray[np.int64] | NDArray[np.float64]:
+    return y.astype(np.float64 if y.dtype.kind == "f" else np.int64)
 
 
 def _features(arrays: np.lib.npyio.NpzFile, key: str) -> NDArray[np.float32] | sparse.csr_matrix:

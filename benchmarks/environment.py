@@ -1,4 +1,4 @@
-"""What the figures were measured on: versions, CPU, load; and the limit to one BLAS thread."""
+"""What the figures were measured on: versions, CPU, load; and the limits on threads."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 PACKAGES = ("spinney", "scikit-learn", "numpy", "scipy")
+PEER_PACKAGES = ("xgboost", "lightgbm", "catboost", "ydf")
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
@@ -24,6 +32,17 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     """
     limits: AbstractContextManager[Any] = threadpool_limits(limits=1, user_api="blas")
     return limits
+
+
+def with_threads(n_threads: int) -> dict[str, str]:
+    """Environment of a child process whose BLAS and OpenMP use `n_threads` threads."""
+    return {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(n_threads))}
+
+
+def versions() -> dict[str, str]:
+    """Python and the packages a table may use, with the missing ones named."""
+    packages = {package: _version(package) for package in (*PACKAGES, *PEER_PACKAGES)}
+    return {"python": platform.python_version(), **packages}
 
 
 def describe() -> dict[str, Any]:

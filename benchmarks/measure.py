@@ -1,41 +1,99 @@
-"""Measurements of one fit: error, objective, size, seconds and rows predicted per second."""
+"""Measurements of one fit: error, size, seconds, memory, and the cost of predicting."""
 
 from __future__ import annotations
 
+import pickle
 import time
 from typing import Any
 
+import curves
 import numpy as np
 from datasets import Dataset
 from hyperplanes import Scaling
 from models import Settings
+from peak_memory import PeakMemory, matrix_bytes
+from size import size
+from sklearn.metrics import jaccard_score, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 Result = dict[str, Any]
+MEGABYTE = 2.0**20
+# More rows tell no more about microseconds a row.
+N_TIMED_ROWS = 10_000
 
 
 def measure(estimator: Any, settings: Settings, data: Dataset) -> Result:
-    """Fit `estimator` on the training rows and measure it on both parts."""
-    result = timed_fit(estimator, data)
-    n_wrong = int(np.sum(estimator.predict(data.X_train) != data.y_train))
-    result["n_train_errors"] = n_wrong
-    result["test_error"] = 100 * float(np.mean(estimator.predict(data.X_test) != data.y_test))
-    result["objective"] = objective(estimator, settings, data, n_wrong)
-    result |= size(estimator)
-    result["rows_per_second"] = rows_per_second(estimator, data.X_test)
+    """Fit `estimator` on the training rows and measure all there is."""
+    result = measure_errors(estimator, settings, data)
+    n_wrong = result.get("n_train_errors")
+    result["objective"] = None if n_wrong is None else objective(estimator, settings, data, n_wrong)
+    X = data.X_test[:N_TIMED_ROWS]
+    result["rows_per_second"] = rows_per_second(estimator, X)
+    result["predict_us"] = 1e6 / result["rows_per_second"]
+    result["single_row_us"] = single_row_us(estimator, X)
+    result["model_mb"] = len(pickle.dumps(estimator)) / MEGABYTE
     result["trace"] = trace(estimator)
     result["n_sweeps"] = sweeps_made(estimator)
     return result
 
 
+def measure_errors(estimator: Any, settings: Settings, data: Dataset) -> Result:
+    """Fit `estimator` and measure seconds, memory, errors and size: all that a search needs."""
+    result = timed_fit(estimator, data)
+    ticks = result.pop("ticks")
+    with PeakMemory() as predicting:
+        predicted = estimator.predict(data.X_test)
+    result["predict_extra_bytes"] = predicting.peak - predicting.before
+    result |= errors(predicted, estimator.predict(data.X_train), data)
+    result["auc"] = auc(estimator, data)
+    if "jaccard" in settings.get("metrics", ()):
+        result["jaccard"] = float(jaccard_score(data.y_test, predicted, average="macro"))
+    result |= size(estimator, data.X_train)
+    if settings.get("curve"):
+        result["curve"] = curves.curve(estimator, data, result["wall_seconds"], ticks)
+    return result
+
+
 def timed_fit(estimator: Any, data: Dataset) -> Result:
-    """Wall and CPU seconds of `fit`; their ratio shows how many threads worked."""
-    cpu, wall = time.process_time(), time.perf_counter()
-    estimator.fit(data.X_train, data.y_train)
+    """Wall and CPU seconds and memory of `fit`; CPU over wall shows how many threads worked."""
+    with PeakMemory() as fitting:
+        cpu, wall = time.process_time(), time.perf_counter()
+        ticks = curves.fit_with_clock(estimator, data.X_train, data.y_train)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     return {
-        "wall_seconds": time.perf_counter() - wall,
-        "cpu_seconds": time.process_time() - cpu,
+        "wall_seconds": wall,
+        "cpu_seconds": cpu,
+        "ticks": ticks,
+        "matrix_bytes": matrix_bytes(data.X_train),
+        "dense_bytes": 4 * data.X_train.shape[0] * data.X_train.shape[1],
+        "fit_extra_bytes": fitting.peak - fitting.before,
+        "peak_mb": fitting.peak / MEGABYTE,
+        "is_exact": fitting.is_exact,
     }
+
+
+def errors(test: Any, train: Any, data: Dataset) -> Result:
+    """Share of wrong classes in %, or root mean squared error."""
+    if data.is_regression:
+        return {
+            "test_rmse": float(np.sqrt(np.mean((np.ravel(test) - data.y_test) ** 2))),
+            "train_rmse": float(np.sqrt(np.mean((np.ravel(train) - data.y_train) ** 2))),
+        }
+    n_wrong = int(np.sum(np.ravel(train) != data.y_train))
+    return {
+        "n_train_errors": n_wrong,
+        "train_error": 100 * n_wrong / len(data.y_train),
+        "test_error": 100 * float(np.mean(np.ravel(test) != data.y_test)),
+    }
+
+
+def auc(estimator: Any, data: Dataset) -> float | None:
+    """Area under the ROC curve for two classes; None else."""
+    if data.is_regression or len(np.unique(data.y_train)) != 2:
+        return None
+    if not hasattr(estimator, "predict_proba"):
+        return None
+    return float(roc_auc_score(data.y_test, estimator.predict_proba(data.X_test)[:, 1]))
 
 
 def objective(estimator: Any, settings: Settings, data: Dataset, n_wrong: int) -> float | None:
@@ -44,10 +102,12 @@ def objective(estimator: Any, settings: Settings, data: Dataset, n_wrong: int) -
     Oblique: alpha times the l1 norm of all hyperplanes over standardised features. Axis: alpha
     times the number of splits. None for models that minimise no such sum.
     """
-    alpha = settings["params"].get("alpha")
+    alpha = getattr(estimator, "alpha", None)
     if settings["kind"] == "liblinear":
         return float(n_wrong + alpha * np.abs(estimator.planes_.weights).sum())
-    if settings["kind"] != "spinney" or settings["params"].get("leaf") == "linear":
+    if settings["kind"] != "spinney" or not hasattr(estimator, "tree_"):
+        return None
+    if settings["params"].get("leaf") == "linear":
         return None
     tree = estimator.tree_
     if settings["params"].get("split") == "axis":
@@ -59,25 +119,6 @@ def objective(estimator: Any, settings: Settings, data: Dataset, n_wrong: int) -
     return float(n_wrong + alpha * norm.sum())
 
 
-def size(estimator: Any) -> Result:
-    """Parameters (bagged TAO, section 5.1.3), leaves and depth."""
-    if hasattr(estimator, "estimators_"):
-        parts = [size(tree) for tree in estimator.estimators_]
-        return {
-            "n_parameters": sum(part["n_parameters"] for part in parts),
-            "n_leaves": sum(part["n_leaves"] for part in parts),
-        }
-    if isinstance(estimator, DecisionTreeClassifier):
-        n_leaves = int(estimator.get_n_leaves())
-        return {"n_parameters": 3 * n_leaves - 2, "n_leaves": n_leaves}
-    if hasattr(estimator, "tree_"):
-        return {
-            "n_parameters": int(estimator.n_parameters_),
-            "n_leaves": int(estimator.get_n_leaves()),
-        }
-    return {"n_parameters": estimator.n_parameters_, "n_leaves": estimator.n_leaves_}
-
-
 def rows_per_second(estimator: Any, X: Any, seconds: float = 0.5) -> float:
     """Rows a second of the fastest of the `predict` calls made in `seconds`."""
     estimator.predict(X)
@@ -87,6 +128,23 @@ def rows_per_second(estimator: Any, X: Any, seconds: float = 0.5) -> float:
         estimator.predict(X)
         best = min(best, time.perf_counter() - begin)
     return float(X.shape[0] / best)
+
+
+def single_row_us(estimator: Any, X: Any, seconds: float = 0.5, n_calls: int = 300) -> float:
+    """Median time of `predict` for one row in microseconds, over different rows.
+
+    At least 5 calls, at most `n_calls`, and no new one after `seconds`.
+    """
+    rows = [X[i : i + 1] for i in range(min(n_calls, X.shape[0]))]
+    estimator.predict(rows[0])
+    taken: list[float] = []
+    end = time.perf_counter() + seconds
+    while len(taken) < n_calls and (len(taken) < 5 or time.perf_counter() < end):
+        row = rows[len(taken) % len(rows)]
+        begin = time.perf_counter()
+        estimator.predict(row)
+        taken.append(time.perf_counter() - begin)
+    return 1e6 * float(np.median(taken))
 
 
 def trace(estimator: Any) -> Result | None:

@@ -1,17 +1,19 @@
 """The models that are compared, each built from settings that fit in JSON.
 
-`kind` chooses the model, `params` go to its constructor, `start` says what our tree starts from:
+`kind` chooses the model and `params` go to its constructor. Kind "spinney" is the class of our
+package named `estimator`, a single tree if none is named; `start` says what that tree starts from:
 "own" (its own random start), "shared" (that of the LIBLINEAR version) or "cart".
 """
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from datasets import Dataset
 from hyperplanes import Scaling, balanced_start, spinney_start
 from liblinear_tao import LiblinearTAO
-from sklearn.ensemble import RandomForestClassifier
+from peers import PEERS, build_peer
 from sklearn.tree import DecisionTreeClassifier
 
 Settings = dict[str, Any]
@@ -45,21 +47,42 @@ def build(settings: Settings, data: Dataset, seed: int) -> Any:
     if kind == "liblinear":
         planes = _shared_planes(data, params["max_depth"], seed)
         return LiblinearTAO(**params, start=planes, random_state=seed)
-    classes = {"cart": DecisionTreeClassifier, "rf": RandomForestClassifier}
-    return classes[kind](**params, random_state=seed)
+    return build_peer(kind, params, seed, settings.get("threads", 1), data.is_regression)
+
+
+def missing(settings: Settings) -> str | None:
+    """Why the model cannot be built here; None if it can."""
+    if settings["kind"] == "spinney":
+        if find_spec("spinney") is None:
+            return "spinney is not installed (make install)"
+        import spinney
+
+        name = settings.get("estimator", "TAOTreeClassifier")
+        return None if hasattr(spinney, name) else f"spinney has no {name} yet"
+    peer = PEERS.get(settings["kind"])
+    if peer is None or peer.is_installed:
+        return None
+    return f"the package {peer.package} is not installed (pip install 'spinney[bench]')"
 
 
 def _build_spinney(settings: Settings, data: Dataset, seed: int) -> Any:
-    from spinney import TAOTreeClassifier
+    import spinney
 
     params = dict(settings["params"])
-    if settings["start"] == "shared":
+    start = settings.get("start", "own")
+    if start == "shared":
         planes = _shared_planes(data, params["max_depth"], seed)
         scaling = Scaling.of(data.X_train)
         params["init"] = spinney_start(planes, scaling, data.X_train, data.y_train)
-    elif settings["start"] == "cart":
+    elif start == "cart":
         params["init"] = fit_cart(data, params["max_depth"], seed)
-    return TAOTreeClassifier(**params, random_state=seed)
+    elif isinstance(params.get("init"), dict):
+        params["init"] = spinney.RandomStructure(**params["init"])
+    if isinstance(params.get("alpha"), list):
+        params["alpha"] = tuple(params["alpha"])  # a path; JSON and TOML know only lists
+    params.setdefault("n_jobs", settings.get("threads", 1))
+    estimator = getattr(spinney, settings.get("estimator", "TAOTreeClassifier"))
+    return estimator(**params, random_state=seed)
 
 
 def fit_cart(data: Dataset, max_depth: int | None, seed: int) -> DecisionTreeClassifier:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from bench import column, mean
 from figures import FIGURES, Figure
+from markdown_parts import measured_with, show, spread, table
 
 MEASURED = {
     "test error %": "test_error",
@@ -47,7 +47,7 @@ def page(figures: dict[str, dict[str, Any]]) -> str:
         if figure["table"]:
             lines += [*plain_table(figure["table"]), ""]
         lines += [f"- {note}" for note in figure["notes"]]
-        lines += [f"- {_environment(figure['environment'])}"]
+        lines += [f"- {measured_with(figure['environment'])}"]
     return "\n".join(lines) + "\n"
 
 
@@ -57,39 +57,16 @@ def model_table(models: dict[str, list[dict[str, Any]]]) -> list[str]:
     rows = []
     for name, results in models.items():
         ratio = mean(results, "wall_seconds") / mean(first, "wall_seconds")
-        cells = [_cell(mean(results, key)) for key in MEASURED.values()]
-        cells[0] = _spread(column(results, "test_error"))
+        cells = [show(mean(results, key)) for key in MEASURED.values()]
+        cells[0] = spread(column(results, "test_error"))
         rows.append([name, *cells, f"{ratio:.2f}x", str(len(results))])
     return table(["model", *MEASURED, "fit s / first", "seeds"], rows)
 
 
 def plain_table(rows: list[dict[str, Any]]) -> list[str]:
     """Dictionaries with the same keys as a Markdown table."""
-    return table(list(rows[0]), ([_cell(value) for value in row.values()] for row in rows))
-
-
-def table(head: list[str], rows: Iterable[list[str]]) -> list[str]:
-    """Lines of a Markdown table."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return lines + ["| " + " | ".join(row) + " |" for row in rows]
-
-
-def _spread(values: Any) -> str:
-    deviation = f" ± {values.std(ddof=1):.2f}" if len(values) > 1 else ""
-    return f"{values.mean():.2f}{deviation}"
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, float):
-        return str(value)
-    if value != value:  # NaN: this model has no such number
-        return "–"
-    return f"{value:.2f}" if abs(value) < 1000 else f"{value:,.0f}"
+    return table(list(rows[0]), ([show(value) for value in row.values()] for row in rows))
 
 
 def _met(figure: dict[str, Any]) -> str:
     return {True: "yes", False: "**no**", None: "–"}[figure["passed"]]
-
-
-def _environment(found: dict[str, Any]) -> str:
-    return "measured with " + ", ".join(f"{key} {value}" for key, value in found.items())

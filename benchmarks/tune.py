@@ -1,8 +1,9 @@
-"""Choice of `alpha` on rows held out of the training set; test rows are never looked at."""
+"""Choice of settings on rows held out of the training set; test rows are never looked at."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -36,9 +37,30 @@ def tune_alpha(
     return {"alpha": best, "validation_errors": {str(a): e for a, e in means.items()}}
 
 
-def hold_out(data: Dataset, seed: int) -> Dataset:
-    """Training rows only, cut 80/20 with the classes in proportion."""
+def hold_out(data: Dataset, seed: int, max_rows: int | None = None) -> Dataset:
+    """Training rows only, cut 80/20 with the classes in proportion.
+
+    Of more than `max_rows` training rows, that many are drawn first.
+    """
+    X, y = data.X_train, data.y_train
+    if max_rows is not None and len(y) > max_rows:
+        kept = _draw(y, max_rows, data.is_regression, seed)
+        X, y = X[kept], y[kept]
+    strata = None if data.is_regression else y
     X_fit, X_held, y_fit, y_held = train_test_split(
-        data.X_train, data.y_train, test_size=0.2, stratify=data.y_train, random_state=seed
+        X, y, test_size=0.2, stratify=strata, random_state=seed
     )
     return Dataset(data.name, X_fit, y_fit, X_held, y_held, f"{data.source}, held out")
+
+
+def _draw(y: Any, n_rows: int, is_regression: bool, seed: int) -> Any:
+    strata = None if is_regression else y
+    rows = np.arange(len(y))
+    return train_test_split(rows, train_size=n_rows, stratify=strata, random_state=seed)[0]
+
+
+def configurations(grid: dict[str, list[Any]] | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every combination of the grid's values; a list of combinations stays as it is."""
+    if isinstance(grid, list):
+        return grid
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]

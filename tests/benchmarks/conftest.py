@@ -1,0 +1,6 @@
+"""The benchmark is scripts side by side, not a package: their folder is put on the path."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))

@@ -1,0 +1,62 @@
+import json
+
+import cells
+import pytest
+from cells import CellStore
+
+SETTINGS = {"kind": "cart", "params": {"max_depth": 3}, "seed": 0}
+
+
+def measured_once(store: CellStore, label: str = "a") -> int:
+    calls = []
+    store.get(label, SETTINGS, lambda: calls.append(1) or {"test_error": 1.0})
+    return len(calls)
+
+
+def test_a_finished_cell_is_not_measured_again(tmp_path):
+    assert measured_once(CellStore(tmp_path)) == 1
+    assert measured_once(CellStore(tmp_path)) == 0
+
+
+def test_a_cell_is_found_under_a_new_label(tmp_path):
+    measured_once(CellStore(tmp_path), "old label")
+    assert measured_once(CellStore(tmp_path), "new label") == 0
+
+
+def test_other_settings_are_another_cell(tmp_path):
+    measured_once(CellStore(tmp_path))
+    assert CellStore(tmp_path).find("a", {**SETTINGS, "seed": 1}) is None
+
+
+def test_force_measures_once_a_run(tmp_path):
+    measured_once(CellStore(tmp_path, run="first"))
+    forced = CellStore(tmp_path, force=True, run="second")
+    assert measured_once(forced) == 1
+    assert measured_once(forced) == 0
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_failed_measurement_leaves_no_file(tmp_path):
+    def fail() -> dict:
+        raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError, match="stopped"):
+        CellStore(tmp_path).get("a", SETTINGS, fail)
+    assert not list(tmp_path.iterdir())
+
+
+def test_cells_of_another_build_are_named_until_measured_anew(tmp_path, monkeypatch):
+    ours = {**SETTINGS, "kind": "spinney"}
+    CellStore(tmp_path).save("ours", ours, {})
+    monkeypatch.setattr(cells, "build_digest", lambda: "another")
+    store = CellStore(tmp_path)
+    store.find("ours", ours)
+    assert "ours" in store.take_cautions()[0]
+    assert store.take_cautions() == []
+
+
+def test_file_names_are_plain(tmp_path):
+    CellStore(tmp_path).save("S-TAO T=30 Δ=11 (a/b)", SETTINGS, {"x": 1})
+    (path,) = tmp_path.iterdir()
+    assert path.name.startswith("S-TAO-T-30-d-11-a-b-")
+    assert json.loads(path.read_text())["settings"] == SETTINGS
