@@ -76,7 +76,9 @@ def answer(question: Result) -> Result:
     load_before = load_average()
     is_search = question.get("search") is not None
     if is_search:
+        n_rows = data.X_train.shape[0]
         data, seed = hold_out(data, TUNING_SEED, question["search"]), TUNING_SEED
+        settings = for_rows(settings, data.X_train.shape[0] / n_rows)
     warm_up(settings, data, seed)
     estimator = build(settings, data, seed)
     result = (measure_errors if is_search else measure)(estimator, settings, data)
@@ -88,6 +90,15 @@ def answer(question: Result) -> Result:
         "load_before": load_before,
         "versions": versions(),
     }
+
+
+def for_rows(settings: Settings, share: float) -> Settings:
+    """Settings for a search on a share of the rows: our `alpha` counts against a sum over them."""
+    alpha = settings["params"].get("alpha")
+    if settings["kind"] != "spinney" or alpha is None:
+        return settings
+    scaled = [share * end for end in alpha] if isinstance(alpha, list) else share * alpha
+    return settings | {"params": {**settings["params"], "alpha": scaled}}
 
 
 def warm_up(settings: Settings, data: Dataset, seed: int) -> None:

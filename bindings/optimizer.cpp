@@ -1,5 +1,6 @@
 #include "spinney/optimizer.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
@@ -7,6 +8,7 @@
 #include <chrono>
 #include <limits>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -167,12 +169,13 @@ class Optimizer {
 public:
     Optimizer(const Rows& rows, const Vector<double>& mean, const Vector<double>& inverse_scale,
               const Vector<std::int32_t>& left, const Vector<std::int32_t>& right, Task task, const nb::dict& solver,
-              const std::string& split, std::size_t n_threads, std::uint64_t seed, std::size_t max_features)
+              const std::string& split, std::size_t n_threads, std::uint64_t seed, std::size_t max_features,
+              std::optional<std::uint64_t> start_seed)
         : rows_(rows), task_(std::move(task)) {
         const auto m = span_of(mean);
         const auto s = span_of(inverse_scale);
         const Targets targets{span_of(task_.classes), {task_.values.data(), task_.values.size()}, span_of(task_.weights), task_.n_outputs};
-        const OptimizerOptions options{split_kind(split), solver_options(solver), max_features, n_threads, seed};
+        const OptimizerOptions options{split_kind(split), solver_options(solver), max_features, n_threads, seed, start_seed.value_or(seed)};
         const nb::gil_scoped_release release;
         const Topology topology(span_of(left), span_of(right));
         std::visit([&](const auto& d) {
@@ -316,9 +319,10 @@ void bind_optimizer(nb::module_& m) {
     nb::class_<Optimizer>(m, "TreeOptimizer", "One tree under alternating optimisation.")
         .def(nb::init<const Rows&, const Vector<double>&, const Vector<double>&, const Vector<std::int32_t>&,
                       const Vector<std::int32_t>&, Task, const nb::dict&, const std::string&, std::size_t, std::uint64_t,
-                      std::size_t>(),
+                      std::size_t, std::optional<std::uint64_t>>(),
              nb::arg("rows"), nb::arg("mean"), nb::arg("inverse_scale"), nb::arg("left"), nb::arg("right"), nb::arg("task"),
-             nb::arg("solver"), nb::arg("split"), nb::arg("n_threads"), nb::arg("seed"), nb::arg("max_features") = 0)
+             nb::arg("solver"), nb::arg("split"), nb::arg("n_threads"), nb::arg("seed"), nb::arg("max_features") = 0,
+             nb::arg("start_seed") = nb::none())
         .def("draw_splits", [](Optimizer& self, bool is_balanced, double length) {
             const nb::gil_scoped_release release;
             (*self).draw_splits(is_balanced, length);

@@ -229,3 +229,83 @@ def care_points(tree, node, X, targets, weights, loss, huber_delta=1.0):
         if left != right:
             found.append((row, 1 if right < left else -1, weights[row] * abs(left - right)))
     return found
+
+
+# --- votes and samples of forests --------------------------------------------------------------
+
+
+def votes(labels_of_trees, n_classes, tree_weights=None):
+    """Weight of the trees that vote for each class, (n_rows, n_classes); by default each counts 1.
+
+    `labels_of_trees` has one list of class codes a tree.
+    """
+    found = np.zeros((len(labels_of_trees[0]), n_classes))
+    for number, labels in enumerate(labels_of_trees):
+        weight = 1.0 if tree_weights is None else float(tree_weights[number])
+        for row, label in enumerate(labels):
+            found[row, label] += weight
+    return found
+
+
+def winners(vote_counts):
+    """Class of the most votes in each row; the first if several tie."""
+    return [list(row).index(max(row)) for row in vote_counts]
+
+
+def out_of_bag(answers_of_trees, counts_of_trees):
+    """Mean answer of the trees that did not see a row, nan where there is none.
+
+    `answers_of_trees` has an array (n_rows, n_outputs) a tree, `counts_of_trees` how often each
+    row was drawn for it.
+    """
+    n_rows, n_outputs = answers_of_trees[0].shape
+    means = np.full((n_rows, n_outputs), np.nan)
+    for row in range(n_rows):
+        unseen = [
+            answers[row]
+            for answers, counts in zip(answers_of_trees, counts_of_trees, strict=True)
+            if counts[row] == 0
+        ]
+        if unseen:
+            means[row] = sum(unseen) / len(unseen)
+    return means
+
+
+# --- boosting ----------------------------------------------------------------------------------
+
+
+def boosting_weight(error, algorithm, n_classes, eta, n_rows):
+    """α of algorithm 1 of boosted TAO; no errors count as half a row, one more than `n_rows`."""
+    if error == 0:
+        error = 0.5 / (n_rows + 1)
+    weight = np.log((1 - error) / error)
+    if algorithm == "samme":
+        weight += np.log(n_classes - 1)
+    return eta * weight
+
+
+def boosting_limit(algorithm, n_classes):
+    """Weighted error at which boosting stops."""
+    return 1 / 2 if algorithm == "m1" else 1 - 1 / n_classes
+
+
+def boosting(labels_of_trees, codes, sample_weight, algorithm, n_classes, eta):
+    """Algorithm 1 for trees that are given by their labels.
+
+    Returns the error and the weight of each tree, and the row weights that follow the last.
+    """
+    total = float(np.sum(sample_weight))
+    weights = [float(weight) / total for weight in sample_weight]
+    n_rows = 1 / min(weights)
+    errors, tree_weights = [], []
+    for labels in labels_of_trees:
+        is_wrong = [label != code for label, code in zip(labels, codes, strict=True)]
+        errors.append(sum(w for w, wrong in zip(weights, is_wrong, strict=True) if wrong))
+        alpha = boosting_weight(errors[-1], algorithm, n_classes, eta, n_rows)
+        tree_weights.append(alpha)
+        weights = [
+            w * (np.exp(alpha) if wrong else 1.0)
+            for w, wrong in zip(weights, is_wrong, strict=True)
+        ]
+        weights = [w / sum(weights) for w in weights]
+    return errors, tree_weights, weights

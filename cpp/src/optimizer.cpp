@@ -90,7 +90,7 @@ void TreeOptimizer<D>::draw_splits(bool is_balanced, double length) {
 /// Draws one split and sends its rows, which all sit in the first leaf below it, to the side it says.
 template <Design D>
 void TreeOptimizer<D>::draw_split(std::size_t node, bool is_balanced, double length) {
-    Random random(options_.seed, start_stream, node);
+    Random random(options_.start_seed, start_stream, node);
     float* w = hyperplane(node);
     double centre = 0.0;
     for (std::uint32_t j : columns_of(node)) {

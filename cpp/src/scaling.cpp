@@ -41,12 +41,17 @@ template <Design D>
 Moments column_moments(const D& rows, std::span<const double> weights, std::size_t n_threads) {
     const std::size_t d = rows.n_features;
     double total = 0.0;
-    for (double w : weights) total += w;
+    std::size_t n_rows = 0;  // rows of weight 0 are as good as not there
+    for (double w : weights) {
+        total += w;
+        n_rows += w > 0.0 ? 1 : 0;
+    }
     Moments out{std::vector<double>(d), std::vector<double>(d),
                 std::vector<float>(d, std::numeric_limits<float>::infinity()),
                 std::vector<float>(d, -std::numeric_limits<float>::infinity())};
 
     const auto first = sum_blocks(rows, n_threads, [&](BlockSums& s, std::size_t n) {
+        if (weights[n] == 0.0) return;
         rows.for_each(n, [&](std::size_t j, float x) {
             s.sum[j] += weights[n] * static_cast<double>(x);
             s.low[j] = std::min(s.low[j], x);
@@ -63,7 +68,7 @@ Moments column_moments(const D& rows, std::span<const double> weights, std::size
             stored[j] += block.stored[j];
         }
     for (std::size_t j = 0; j < d; ++j)
-        if (stored[j] < rows.n_rows) {
+        if (stored[j] < n_rows) {
             out.low[j] = std::min(out.low[j], 0.0F);
             out.high[j] = std::max(out.high[j], 0.0F);
         }
@@ -83,7 +88,7 @@ Moments column_moments(const D& rows, std::span<const double> weights, std::size
             count[j] += block.count[j];
         }
     for (std::size_t j = 0; j < d; ++j) {
-        if (stored[j] < rows.n_rows) squares[j] += std::max(total - count[j], 0.0) * out.mean[j] * out.mean[j];
+        if (stored[j] < n_rows) squares[j] += std::max(total - count[j], 0.0) * out.mean[j] * out.mean[j];
         out.deviation[j] = out.low[j] < out.high[j] ? std::sqrt(squares[j] / total) : 0.0;
     }
     return out;

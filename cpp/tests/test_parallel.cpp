@@ -48,12 +48,16 @@ void failure_stops_the_rest() {
 void interrupt_stops_the_work() {
     for (std::size_t n_threads : {1U, 3U}) {
         std::atomic<std::size_t> n_run{0};
-        std::size_t n_asked = 0;
+        std::atomic<std::size_t> n_asked{0};
         const bool is_done =
-            parallel_for(100000, n_threads, [&](std::size_t) { ++n_run; }, [&] { return ++n_asked > 3; });
+            parallel_for(100000, n_threads, [&](std::size_t) {
+                // The other threads leave some work until the caller, who alone is asked, has had its turn.
+                while (n_run > 1000 && n_asked < 4) std::this_thread::yield();
+                ++n_run;
+            }, [&] { return ++n_asked > 3; });
         expect(!is_done, "an interrupted loop says so");
         expect(n_run < 100000, "an interrupt leaves tasks undone");
-        expect_equal(n_asked, std::size_t{4}, "nobody is asked after the interrupt");
+        expect_equal(n_asked.load(), std::size_t{4}, "nobody is asked after the interrupt");
     }
 }
 

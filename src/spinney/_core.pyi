@@ -103,6 +103,7 @@ class TreeOptimizer:
         n_threads: int,
         seed: int,
         max_features: int = 0,
+        start_seed: int | None = None,
     ) -> None: ...
     @property
     def n_levels(self) -> int: ...

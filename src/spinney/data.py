@@ -48,7 +48,7 @@ class Problem:
     Attributes
     ----------
     matrix : float32 ndarray or CSR matrix of shape (n, n_features)
-        The checked rows as they came.
+        The checked rows; their values, not the user's container, decide which of the two.
     rows : native rows
         The same rows as the core reads them; may borrow `matrix`. Not pickled but made anew.
     targets : int32[n] of class codes, or float64[n, n_outputs]
@@ -161,6 +161,7 @@ def _problem(
     n_classes: int,
     n_threads: int,
 ) -> Problem:
+    X = _container(X)
     rows = _compact_rows(X)
     weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
     mean, deviation, low, high = _core.column_moments(rows, weights, n_threads)
@@ -175,6 +176,11 @@ def _problem(
         mean = np.where(scale > 0, 0.0, mean)
     shares = np.divide(squares, scale**2, out=np.zeros_like(scale), where=scale > 0)
     return Problem(X, rows, targets, weights, n_classes, mean, scale, float(shares.sum()))
+
+
+def reweight(problem: Problem, weights: NDArray[np.float64], *, n_threads: int = 1) -> Problem:
+    """The same task with other weights, scaled anew: rows of weight 0 leave no trace."""
+    return _problem(problem.matrix, problem.targets, weights, problem.n_classes, n_threads)
 
 
 def take_columns(problem: Problem, columns: NDArray[np.intp], *, n_threads: int = 1) -> Problem:
@@ -207,15 +213,21 @@ def _check_scales(scale: NDArray[np.float64]) -> None:
         )
 
 
-def _compact_rows(X: Matrix) -> _core.Rows:
-    """Rows as CSR if few are not zero, as bytes if they are wide and fit, else as floats."""
+def _container(X: Matrix) -> Matrix:
+    """Rows as CSR if few values are not zero, else as an array, whatever they came in."""
     n_nonzero = np.count_nonzero(X) if isinstance(X, np.ndarray) else X.count_nonzero()
-    if n_nonzero < SPARSE_BELOW * X.shape[0] * X.shape[1]:
-        sparse = sp.csr_matrix(X)
-        if n_nonzero < sparse.nnz:  # stored zeros would take part in the streaming solver's steps
-            sparse = sparse.copy()
-            sparse.eliminate_zeros()
-        return as_rows(sparse)
-    dense = X if isinstance(X, np.ndarray) else X.toarray()
-    bytes_or_none = _core.byte_rows(dense) if X.shape[1] >= LEAST_WIDTH_OF_BYTES else None
-    return as_rows(dense) if bytes_or_none is None else bytes_or_none
+    if n_nonzero >= SPARSE_BELOW * X.shape[0] * X.shape[1]:
+        return X if isinstance(X, np.ndarray) else X.toarray()
+    sparse = sp.csr_matrix(X)
+    if n_nonzero < sparse.nnz:  # stored zeros would take part in the streaming solver's steps
+        sparse = sparse.copy()
+        sparse.eliminate_zeros()
+    return sparse
+
+
+def _compact_rows(X: Matrix) -> _core.Rows:
+    """Rows as the core reads them: arrays as bytes if they are wide and fit, else as floats."""
+    if not isinstance(X, np.ndarray) or X.shape[1] < LEAST_WIDTH_OF_BYTES:
+        return as_rows(X)
+    bytes_or_none = _core.byte_rows(X)
+    return as_rows(X) if bytes_or_none is None else bytes_or_none

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,11 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.exceptions import DataConversionWarning
 
+import spinney.estimators.validation as validation
+from spinney import TAOBoostClassifier, TAOForestClassifier, TAOForestRegressor
 from spinney.estimators import TAOTreeClassifier, TAOTreeRegressor
 
 N_ROWS, N_COLUMNS = 40, 4
@@ -20,7 +24,15 @@ ESTIMATORS = [
     TAOTreeClassifier(max_depth=2, max_iter=2, random_state=0),
     TAOTreeRegressor(max_depth=2, max_iter=2, random_state=0),
 ]
-both = pytest.mark.parametrize("estimator", ESTIMATORS, ids=["classifier", "regressor"])
+FORESTS = [
+    TAOForestClassifier(n_estimators=2, max_depth=2, max_iter=2, random_state=0),
+    TAOForestRegressor(n_estimators=2, max_depth=2, max_iter=2, random_state=0),
+    TAOBoostClassifier(n_estimators=2, max_depth=2, max_iter=2, random_state=0),
+]
+IDS = ["classifier", "regressor", "forest classifier", "forest regressor", "boosted"]
+both = pytest.mark.parametrize("estimator", ESTIMATORS, ids=IDS[:2])
+forests = pytest.mark.parametrize("estimator", FORESTS, ids=IDS[2:])
+every = pytest.mark.parametrize("estimator", ESTIMATORS + FORESTS, ids=IDS)
 
 
 def rows() -> NDArray[np.float64]:
@@ -45,7 +57,7 @@ def with_value(value: float) -> NDArray[np.float64]:
 # --- values that cannot be used -------------------------------------------------------------
 
 
-@both
+@every
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("form", [np.asarray, np.float32, sp.csr_matrix, pd.DataFrame])
 def test_missing_and_infinite_values_are_refused(estimator: Any, value: float, form: Any) -> None:
@@ -57,7 +69,7 @@ def test_missing_and_infinite_values_are_refused(estimator: Any, value: float, f
         estimator.predict(np.asarray(with_value(value)))
 
 
-@both
+@every
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_missing_and_infinite_targets_are_refused(estimator: Any, value: float) -> None:
     y = labels().astype(float)
@@ -66,7 +78,7 @@ def test_missing_and_infinite_targets_are_refused(estimator: Any, value: float) 
         estimator.fit(rows(), y)
 
 
-@both
+@every
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.coo_array])
 def test_values_beyond_float32_are_named(estimator: Any, form: Any) -> None:
     text = r"X\[3, 2\]=-1e\+40 in column 2 is too large for float32; give values .* try dividing"
@@ -92,7 +104,7 @@ def test_huge_targets_are_refused_by_value() -> None:
 # --- weights --------------------------------------------------------------------------------
 
 
-@both
+@every
 @pytest.mark.parametrize(
     ("weights", "text"),
     [
@@ -117,7 +129,7 @@ def test_class_weights_that_leave_no_row_are_refused() -> None:
         tree.fit(rows(), labels())
 
 
-@both
+@every
 def test_tiny_weights_are_fitted(estimator: Any) -> None:
     estimator.fit(rows(), labels(), sample_weight=np.full(N_ROWS, 1e-30))
     assert np.isfinite(estimator.predict(rows())).all()
@@ -126,7 +138,7 @@ def test_tiny_weights_are_fitted(estimator: Any) -> None:
 # --- shapes and kinds -----------------------------------------------------------------------
 
 
-@both
+@every
 @pytest.mark.parametrize(
     ("X", "text"),
     [
@@ -146,7 +158,7 @@ def test_wrong_shapes_and_dtypes_are_refused(estimator: Any, X: Any, text: str) 
         estimator.fit(X, labels())
 
 
-@both
+@every
 def test_no_target_is_refused(estimator: Any) -> None:
     with pytest.raises(ValueError, match=r"requires y to be passed, but the target y is None"):
         estimator.fit(rows(), None)
@@ -175,7 +187,7 @@ def test_column_of_classes_is_used_with_a_warning() -> None:
         ESTIMATORS[0].fit(rows(), labels()[:, None])
 
 
-@both
+@every
 def test_other_columns_at_predict_are_refused(estimator: Any) -> None:
     frame = pd.DataFrame(rows(), columns=list("abcd"))
     estimator.fit(frame, labels())
@@ -189,7 +201,7 @@ def test_other_columns_at_predict_are_refused(estimator: Any) -> None:
             method(rows()[:, :3])
 
 
-@both
+@every
 def test_nothing_changes_after_a_refused_fit(estimator: Any) -> None:
     estimator.fit(rows(), labels())
     before = dict(vars(estimator))
@@ -217,7 +229,7 @@ def test_all_columns_constant_gives_one_leaf(estimator: Any) -> None:
     assert np.array_equal(estimator.feature_importances_, np.zeros(3))
 
 
-@both
+@every
 def test_duplicate_columns_are_fitted(estimator: Any) -> None:
     X = np.repeat(rows(), 3, axis=1)
     assert np.isfinite(estimator.fit(X, labels()).predict(X)).all()
@@ -257,7 +269,7 @@ def test_huge_and_tiny_values_are_fitted(estimator: Any, factor: float) -> None:
     assert np.isfinite(estimator.tree_.bias).all()
 
 
-@both
+@every
 def test_columns_of_very_different_size_are_fitted(estimator: Any) -> None:
     X = rows() * [1e-20, 1.0, 1e10, 1e20]
     assert np.isfinite(estimator.fit(X, labels()).predict(X)).all()
@@ -350,7 +362,7 @@ def test_messy_csr_is_read_but_not_written(estimator: Any) -> None:
     assert np.array_equal(messy.data, before.data)
 
 
-@both
+@every
 def test_read_only_csr_is_fitted(estimator: Any) -> None:
     X = sp.csr_matrix(rows().astype(np.float32))
     for array in (X.data, X.indices, X.indptr):
@@ -376,16 +388,183 @@ def test_series_are_accepted_as_targets_and_weights(series: Any) -> None:
     assert tree.classes_.tolist() == ["no", "yes"]
 
 
-@both
+@every
 def test_mixed_numeric_frame_is_fitted(estimator: Any) -> None:
     X = pd.DataFrame({"i": np.arange(N_ROWS), "b": rows()[:, 0] > 0, "f": rows()[:, 1]})
     assert estimator.fit(X, labels()).predict(X).shape == (N_ROWS,)
 
 
-@both
+@every
 def test_input_is_never_written(estimator: Any) -> None:
     X, y, w = rows(), labels(), np.ones(N_ROWS)
     copies = X.copy(), y.copy(), w.copy()
     estimator.fit(X, y, sample_weight=w).predict(X)
     for array, copy in zip((X, y, w), copies, strict=True):
         assert np.array_equal(array, copy)
+
+
+# --- forests --------------------------------------------------------------------------------
+
+
+@forests
+def test_constant_columns_get_no_weight_in_any_tree(estimator: Any) -> None:
+    X = rows()
+    X[:, 1] = 7.0
+    estimator.fit(X, labels())
+    assert all(1 not in tree.split_indices for tree in estimator.trees_)
+    assert estimator.feature_importances_[1] == 0
+
+
+@pytest.mark.parametrize("estimator", FORESTS[:2], ids=IDS[2:4])
+def test_constant_columns_may_be_all_that_a_split_has(estimator: Any) -> None:
+    X = np.hstack([np.ones((N_ROWS, 5)), rows()[:, :1]])
+    for sampling in ("local", "global"):
+        estimator.set_params(max_features=1, feature_sampling=sampling).fit(X, labels())
+        assert np.isfinite(estimator.predict(X)).all()
+        assert all(set(tree.split_indices) <= {5} for tree in estimator.trees_)
+    estimator.set_params(max_features=None, feature_sampling="local")
+
+
+@forests
+@pytest.mark.parametrize("factor", [1e30, 1e-30, 1e-44])
+def test_huge_and_tiny_values_are_fitted_by_forests(estimator: Any, factor: float) -> None:
+    X = rows() * factor
+    predicted = estimator.fit(X, labels()).predict(X)
+    assert np.isfinite(predicted).all()
+
+
+@forests
+def test_odd_layouts_give_the_same_forest(estimator: Any, tmp_path: Path) -> None:
+    trees, predicted = estimator.fit(rows(), labels()).trees_, estimator.predict(rows())
+    for X in odd_layouts(tmp_path).values():
+        again = estimator.fit(X, labels()).trees_
+        assert all(a.same_as(b) for a, b in zip(trees, again, strict=True))
+        assert np.array_equal(estimator.predict(X), predicted)
+
+
+@forests
+def test_messy_csr_is_read_but_not_written_by_forests(estimator: Any) -> None:
+    messy, X = messy_csr()
+    before = messy.copy()
+    trees = estimator.fit(X, labels()).trees_
+    again = estimator.fit(messy, labels()).trees_
+    assert all(a.same_as(b) for a, b in zip(trees, again, strict=True))
+    assert np.array_equal(messy.indices, before.indices)
+    assert np.array_equal(messy.data, before.data)
+
+
+@forests
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_frames_are_fitted_with_their_names_by_forests(estimator: Any, frame: Any) -> None:
+    X = frame({name: rows()[:, i] for i, name in enumerate("abcd")})
+    trees = estimator.fit(rows(), labels()).trees_
+    again = estimator.fit(X, labels()).trees_
+    assert all(a.same_as(b) for a, b in zip(trees, again, strict=True))
+    assert estimator.feature_names_in_.tolist() == list("abcd")
+    assert estimator.predict(X).shape == (N_ROWS,)
+
+
+# --- the short way of plain arrays ----------------------------------------------------------
+
+
+def told(estimator: Any, X: Any) -> Any:
+    """Bits of the checked rows, or the error; and the warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            checked = validation.check_rows(estimator, X)
+        except (ValueError, TypeError) as error:
+            result: Any = (type(error), str(error))
+        else:
+            if sp.issparse(checked):
+                checked = checked.toarray()
+            assert checked.dtype == np.float32
+            assert checked.flags.c_contiguous
+            assert checked.flags.aligned
+            result = (checked.shape, checked.tobytes())
+    return result, [(warning.category, str(warning.message)) for warning in caught]
+
+
+def plain_and_other_rows() -> dict[str, Any]:
+    X = rows()
+    spaced = np.zeros((2 * N_ROWS, 3 * N_COLUMNS))
+    spaced[::2, ::3] = X
+    packed = np.zeros(N_ROWS, dtype=[("flag", "i1"), ("x", "f8", N_COLUMNS)])
+    packed["x"] = X
+    return {
+        "float32": X.astype(np.float32),
+        "float64": X,
+        "float16": X.astype(np.float16),
+        "longdouble": X.astype(np.longdouble),
+        "big-endian": X.astype(">f8"),
+        "int": X.astype(int),
+        "bool": X > 0,
+        "object": X.astype(object),
+        "complex": X.astype(complex),
+        "strings": X.astype(str),
+        "words": np.full(X.shape, "red"),
+        "Fortran": np.asfortranarray(X),
+        "strided": spaced[::2, ::3],
+        "unaligned": packed["x"],
+        "read-only": _read_only(X.copy()),
+        "one row": X[:1],
+        "matrix": X.view(np.matrix),
+        "masked": np.ma.masked_array(X, X > 9),
+        "list": X.tolist(),
+        "csr": sp.csr_matrix(X),
+        "frame": pd.DataFrame(X),
+        "named frame": pd.DataFrame(X, columns=list("abcd")),
+        "nan": with_value(np.nan),
+        "nan float32": with_value(np.nan).astype(np.float32),
+        "inf": with_value(np.inf),
+        "-inf": with_value(-np.inf),
+        "nan and inf": np.where(np.eye(N_ROWS, N_COLUMNS) > 0, np.nan, with_value(np.inf)),
+        "too large": with_value(1e40),
+        "too small": with_value(-1e40),
+        "tiny": with_value(1e-300),
+        "largest": with_value(np.finfo(np.float32).max),
+        "narrow": X[:, :3],
+        "wide": np.hstack([X, X]),
+        "no columns": X[:, :0],
+        "no rows": X[:0],
+        "no rows float32": X[:0].astype(np.float32),
+        "one-dimensional": X[:, 0],
+        "as many as columns": X[0],
+        "three-dimensional": X[None],
+        "number": np.float64(3.0),
+        "None": None,
+        "word": "rows",
+    }
+
+
+@pytest.mark.parametrize("has_names", [False, True])
+@pytest.mark.parametrize("assumes_finite", [False, True])
+@pytest.mark.parametrize("name", plain_and_other_rows())
+def test_plain_arrays_are_judged_as_by_scikit_learn(
+    monkeypatch: pytest.MonkeyPatch, name: str, has_names: bool, assumes_finite: bool
+) -> None:
+    X = rows()
+    trained = pd.DataFrame(X, columns=list("abcd")) if has_names else X
+    estimator = TAOTreeClassifier(max_depth=1, max_iter=1, random_state=0).fit(trained, labels())
+    given = plain_and_other_rows()[name]
+    with config_context(assume_finite=assumes_finite):
+        found = told(estimator, given)
+        monkeypatch.setattr(validation, "_is_plain", lambda *_: False)
+        assert found == told(estimator, given)
+
+
+def test_plain_arrays_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    estimator = TAOTreeClassifier(max_depth=1, max_iter=1, random_state=0).fit(rows(), labels())
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("scikit-learn was asked")
+
+    monkeypatch.setattr(validation, "validate_data", refuse)
+    for X in (rows(), rows().astype(np.float32), np.asfortranarray(rows()), rows()[:1]):
+        assert estimator.predict(X).shape == (len(X),)
+
+
+def test_plain_float32_rows_are_not_copied() -> None:
+    estimator = TAOTreeClassifier(max_depth=1, max_iter=1, random_state=0).fit(rows(), labels())
+    X = rows().astype(np.float32)
+    assert np.shares_memory(validation.check_rows(estimator, X), X)

@@ -116,9 +116,7 @@ def test_warm_start_goes_on_and_refuses_other_outputs() -> None:
     tree = regressor(warm_start=True, max_iter=2, tol=0.0).fit(X, Y)
     n_first = tree.n_iter_
     assert tree.fit(X, Y).n_iter_ > n_first
-    with pytest.raises(
-        ValueError, match=r"tree to continue is a tree with 1 outputs but y needs 2"
-    ):
+    with pytest.raises(ValueError, match=r"goes on from trees of 1 outputs but y has 2"):
         tree.fit(X, Y2)
 
 

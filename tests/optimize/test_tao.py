@@ -255,6 +255,179 @@ def test_weight_k_is_the_row_k_times(seed, loss, split):
     assert np.array_equal(apply(weighted.tree, rows), apply(repeated.tree, rows))
 
 
+# --- rows of weight 0, and columns drawn for each split -------------------------------------------
+
+KINDS = ["dense", "sparse", "bytes"]
+all_kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+def byte_values(n_features, n_rows=240):
+    """Whole numbers from 0 to 255, mostly 0, that each kind of rows can hold; and noisy classes."""
+    rng = np.random.default_rng(n_features)
+    X = rng.integers(0, 256, (n_rows, n_features)) * (rng.random((n_rows, n_features)) < 0.3)
+    X = X.astype(np.float32)
+    y = (X[:, 0] > X[:, 1]).astype(np.int32) + (X[:, 2] > 0)
+    noise = rng.random(n_rows) < 0.1
+    return X, np.where(noise, rng.integers(3, size=n_rows), y).astype(np.int32)
+
+
+def in_kind(problem, kind):
+    """The same problem, its rows held in one of the three ways."""
+    hold = {
+        "dense": as_rows,
+        "sparse": lambda X: as_rows(sp.csr_matrix(X)),
+        "bytes": _core.byte_rows,
+    }[kind]
+    centre = 0 * problem.mean if kind == "sparse" else problem.mean
+    return replace(problem, rows=hold(problem.matrix), mean=centre)
+
+
+def problem_of_loss(X, y, weights, loss):
+    if loss in CLASS_LOSSES:
+        return classification_problem(X, y, 3, weights)
+    return regression_problem(X, np.column_stack([y + X[:, 0] / 255, y]), weights)
+
+
+@all_kinds
+@all_splits
+@pytest.mark.parametrize(
+    ("loss", "leaf"),
+    [("zero_one", "constant"), ("log_loss", "linear"), ("squared_error", "linear"),
+     ("huber", "constant")],
+)  # fmt: skip
+@pytest.mark.parametrize("n_features", [6, 80])
+@pytest.mark.parametrize("max_features", [0, 3])
+def test_weight_zero_is_the_row_left_out_bit_for_bit(
+    max_features, n_features, loss, leaf, split, kind
+):
+    X, y = byte_values(n_features)
+    rng = np.random.default_rng(1)
+    weights = rng.uniform(0.5, 2, len(y)) * (rng.random(len(y)) < 0.6)
+    kept = weights > 0
+    whole = in_kind(problem_of_loss(X, y, weights, loss), kind)
+    part = in_kind(problem_of_loss(X[kept], y[kept], weights[kept], loss), kind)
+    part = replace(
+        part, mean=whole.mean, scale=whole.scale, squared_length=whole.squared_length,
+        target_scale=whole.target_scale,
+    )  # fmt: skip
+    options = TAOOptions(
+        loss=loss, leaf=leaf, split=split, max_iter=4, seed=2, max_features=max_features
+    )
+    one, two = (optimize_tree(task, complete_topology(3), options) for task in (whole, part))
+    assert one.tree.same_as(two.tree)
+    assert one.unpruned.same_as(two.unpruned)
+    assert one.trace.objective == two.trace.objective
+    assert one.trace.loss == two.trace.loss
+
+
+@all_kinds
+def test_rows_of_weight_zero_reach_no_node(kind):
+    X, y = byte_values(6)
+    weights = (np.arange(len(y)) % 3 > 0).astype(float)
+    problem = in_kind(classification_problem(X, y, 3, weights), kind)
+    native = native_optimizer(problem, complete_topology(2), "zero_one", 0)
+    native.solve_level(0, 1, False)
+    native.fit_leaves(1, False)
+    assert native.reach()[0] == weights.sum()
+    for node in range(3):
+        rows, _, _ = native.care_points(node)
+        assert weights[rows].all()
+
+
+def test_class_of_no_weight_keeps_its_place():
+    X, y = byte_values(6)
+    problem = classification_problem(X, y, 3, (y != 1).astype(float))
+    tree = optimize_tree(problem, complete_topology(3), TAOOptions()).tree
+    assert tree.n_outputs == 3
+    assert not tree.leaf_values[:, 1].any()
+
+
+def native_with_columns(problem, max_features, split, n_threads=1):
+    task = _core.Task(
+        problem.classes, problem.values, problem.sample_weight, problem.n_outputs, "log_loss",
+        "constant", 1.0, 0.0, 0.0, 2,
+    )  # fmt: skip
+    native = _core.TreeOptimizer(
+        problem.rows, problem.mean, problem.inverse_scale, *complete_topology(3), task,
+        {"alpha": 1e-3, "max_newton": 3, "epochs": 2, "step": 0.3, "newton_limit": 64,
+         "ridge": 0.01}, split, n_threads, 4, max_features,
+    )  # fmt: skip
+    native.draw_splits(True, 1e-3)
+    return native
+
+
+@all_kinds
+@all_splits
+@pytest.mark.parametrize("n_features", [6, 80])
+def test_splits_keep_to_the_same_few_columns_in_every_sweep(n_features, split, kind):
+    X, y = byte_values(n_features)
+    problem = in_kind(classification_problem(X, y, 3, np.ones(len(y))), kind)
+    native = native_with_columns(problem, 2, split)
+    used = [set() for _ in range(7)]
+    for sweep in range(7):  # the start is sweep 0
+        for level in range(native.n_levels if sweep else 0):
+            native.solve_level(level, sweep, sweep > 4)
+        native.fit_leaves(sweep, sweep > 4)
+        _, (indptr, indices, _) = native.splits()
+        for node in range(7):
+            used[node] |= set(indices[indptr[node] : indptr[node + 1]].tolist())
+    assert max(len(columns) for columns in used) == 2
+    assert len(set().union(*used)) > 2  # not the same for all splits
+
+
+@all_kinds
+@all_splits
+@all_leaves
+@pytest.mark.parametrize("loss", ["zero_one", "squared_error"])
+def test_strict_objective_never_rises_on_drawn_columns(loss, leaf, split, kind):
+    X, y = byte_values(8)
+    problem = in_kind(problem_of_loss(X, y, np.ones(len(y)), loss), kind)
+    for seed in range(3):
+        options = TAOOptions(
+            loss=loss, leaf=leaf, split=split, seed=seed, monotone=True, max_iter=5, tol=0,
+            max_features=2,
+        )  # fmt: skip
+        trace = optimize_tree(problem, complete_topology(3), options).trace
+        assert np.all(np.diff(trace.objective) <= 1e-9 * (1 + trace.objective[0]))
+
+
+@pytest.mark.parametrize("max_features", [6, 7, 1000])
+def test_as_many_columns_as_there_are_is_all_columns(max_features):
+    X, y = byte_values(6)
+    problem = classification_problem(X, y, 3, np.ones(len(y)))
+    found = [
+        optimize_tree(problem, complete_topology(3), TAOOptions(max_iter=3, max_features=number))
+        for number in (0, max_features)
+    ]
+    assert found[0].tree.same_as(found[1].tree)
+
+
+@all_splits
+@pytest.mark.parametrize("n_features", [8, 80])
+def test_threads_and_kinds_change_no_bit_on_drawn_columns(n_features, split):
+    X, y = byte_values(n_features, n_rows=1500)
+    problem = classification_problem(X, y, 3, np.ones(len(y)))
+    found = []
+    for kind, n_threads in (("dense", 1), ("dense", 3), ("bytes", 1), ("bytes", 3)):
+        options = TAOOptions(split=split, max_iter=4, max_features=3, n_threads=n_threads)
+        found.append(optimize_tree(in_kind(problem, kind), complete_topology(4), options))
+    assert all(other.tree.same_as(found[0].tree) for other in found[1:])
+
+
+def test_seed_decides_the_columns():
+    X, y = byte_values(30)
+    problem = classification_problem(X, y, 3, np.ones(len(y)))
+    used = []
+    for seed in (0, 0, 1):
+        options = TAOOptions(max_features=2, seed=seed, max_iter=2, alpha=0.0)
+        used.append(optimize_tree(problem, complete_topology(3), options).unpruned.split_indices)
+    assert np.array_equal(used[0], used[1])
+    assert not np.array_equal(used[0], used[2])
+
+
+# --- the seed ------------------------------------------------------------------------------------
+
+
 def test_seed_decides_the_start():
     topology = complete_topology(3)
     runs = [

@@ -22,6 +22,7 @@ struct OptimizerOptions {
     std::size_t max_features = 0;  ///< columns drawn for each split (bagged-tao §6.3, "local"); 0 for all
     std::size_t n_threads = 1;
     std::uint64_t seed = 0;
+    std::uint64_t start_seed = 0;  ///< draws the random start alone
 };
 
 /// Splits of a tree as full hyperplanes over raw features, one row a split.

@@ -14,15 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
 from spinney.data import Problem, take_columns
 from spinney.ensembles.seeds import COLUMNS, ROWS, stream, tree_seed
 from spinney.ensembles.starts import StartRule
+from spinney.ensembles.stop import StopSignal
 from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
 from spinney.tree.structure import Tree
 
@@ -73,7 +75,11 @@ class BaggingPlan:
         return np.sort(rng.choice(n_features, self.n_columns, replace=False))
 
     def tree_seed(self, tree: int) -> int:
-        """Seed of a tree's start and solver."""
+        """Seed of a tree's solver and column draws."""
+        return tree_seed(self.seed, tree)
+
+    def start_seed(self, tree: int) -> int:
+        """Seed of a tree's structure and first hyperplanes."""
         return tree_seed(self.seed, 0 if self.start == "same" else tree)
 
 
@@ -98,7 +104,7 @@ def bag_trees(
     first : int, default=0
         Trees before it exist already.
     last_tree : Tree or None, default=None
-        The tree before `first`, for ``start="previous"``.
+        The unpruned tree before `first`, for ``start="previous"``.
     n_jobs : int or None, default=None
         Trees grown at once, in threads unless a joblib context says otherwise. Where there are
         more jobs than trees, a tree uses several threads.
@@ -110,8 +116,20 @@ def bag_trees(
         yield from _chain(problem, start, options, plan, trees, last_tree)
         return
     options = replace(options, n_threads=max(1, n_workers // max(1, len(trees))))
-    tasks = (delayed(grow_tree)(problem, start, options, plan, tree) for tree in trees)
-    yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks)
+    stop = StopSignal()
+    tasks = (delayed(_work)(stop, problem, start, options, plan, tree) for tree in trees)
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=_return_as())
+    try:
+        yield from parallel(tasks)
+    except BaseException:  # Ctrl-C, an error, or a caller who wants no more trees
+        stop.stop()
+        raise
+
+
+def _return_as() -> str:
+    """Trees as they are done, where the active joblib backend can hand them over so."""
+    backend, _ = get_active_backend(prefer="threads")
+    return "generator" if getattr(backend, "supports_return_generator", False) else "list"
 
 
 def _chain(
@@ -136,23 +154,34 @@ def grow_tree(
     plan: BaggingPlan,
     tree: int,
     given: Tree | None = None,
+    stop: StopSignal | None = None,
 ) -> OptimizedTree:
     """One tree of a plan; a function of its arguments alone, whoever calls it."""
-    seed = plan.tree_seed(tree)
+    callback = None if stop is None else stop.look
+    start_seed = plan.start_seed(tree)
     weights = problem.sample_weight * plan.row_counts(tree, problem.n_rows)
     sample = replace(problem, sample_weight=_some_weight(weights, problem.sample_weight))
-    options = replace(options, seed=seed, alpha=plan.alphas[tree])
+    options = replace(
+        options, seed=plan.tree_seed(tree), start_seed=start_seed, alpha=plan.alphas[tree]
+    )
     if not plan.n_columns or not plan.is_global:
         options = replace(options, max_features=plan.n_columns)
-        return optimize_tree(sample, given or start(sample, seed), options)
+        return optimize_tree(sample, given or start(sample, start_seed), options, callback)
     columns = plan.columns(tree, problem.n_features)
     narrow = take_columns(sample, columns, n_threads=options.n_threads)
-    found = optimize_tree(narrow, start(narrow, seed), options)
+    found = optimize_tree(narrow, start(narrow, start_seed), options, callback)
     return OptimizedTree(
         _widen(found.tree, columns, problem.n_features),
         _widen(found.unpruned, columns, problem.n_features),
         found.trace,
     )
+
+
+def _work(stop: StopSignal, *arguments: Any) -> OptimizedTree:
+    """One tree, grown by a worker that can be stopped."""
+    with stop.working():
+        stop.look()
+        return grow_tree(*arguments, stop=stop)
 
 
 def _some_weight(

@@ -54,18 +54,20 @@ class BoostingRule:
         return 0.5 if self.algorithm == "m1" else 1.0 - 1.0 / self.n_classes
 
     def is_weak(self, error: float) -> bool:
-        """Whether boosting has to stop at a tree of this error."""
-        return error >= self.worst_error
+        """Whether boosting has to stop at a tree of this error.
 
-    def tree_weight(self, error: float, total: float) -> float:
+        The error is a sum of many weights; chance itself must not pass by a rounding error.
+        """
+        return error >= self.worst_error - 1e-10
+
+    def tree_weight(self, error: float, n_rows: float) -> float:
         """α of algorithm 1.
 
         A tree without errors would get infinite weight, and the paper leaves it open. Here an
-        error counts as at least that of half a row among `total` rows (the sum of the sample
-        weights): what one more row might have shown. Such a tree does not change the weights, so
+        error counts as at least that of half a row, one more row among `n_rows`. Such a tree does not change the weights, so
         the next one is optimised on the same task from another start, and boosting goes on.
         """
-        least = 0.5 / max(total, 1.0)
+        least = 0.5 / (n_rows + 1.0)
         error = min(max(error, least), 1.0 - least)
         chance = 0.0 if self.algorithm == "m1" else math.log(self.n_classes - 1)
         return self.learning_rate * (math.log((1.0 - error) / error) + chance)
@@ -113,6 +115,8 @@ def boost_trees(
     codes = problem.classes
     total = float(problem.sample_weight.sum())
     weights = problem.sample_weight / total
+    # As many rows as there would be if all weighed as little as the lightest.
+    n_rows = 1.0 / float(weights[weights > 0].min())
     for tree, weight in given:
         weights = reweighted(weights, labels_of(tree, problem) != codes, weight)
     number = len(given)
@@ -125,7 +129,7 @@ def boost_trees(
         if rule.is_weak(error):
             yield BoostedTree(found.tree, found.trace, error, 0.0)
             return
-        weight = rule.tree_weight(error, total)
+        weight = rule.tree_weight(error, n_rows)
         yield BoostedTree(found.tree, found.trace, error, weight)
         weights = reweighted(weights, is_wrong, weight)
         number += 1

@@ -40,6 +40,8 @@ from spinney.optimize.tao import TAOOptions
 class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Transaction around ``fit``, options of the optimiser, and checked rows."""
 
+    _is_kept: NDArray[np.bool_]  # which of the given rows have a weight
+
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to training rows.
 
@@ -62,10 +64,18 @@ class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _transact(self, *arguments: Any) -> Self:
         """Fit a copy and take its state over if all went well."""
         fitted = copy.copy(self)
+        if not self._is_continued():
+            fitted._forget()
         fitted._fit(*arguments)
+        del fitted._is_kept  # only of use during the fit
         # One assignment, so that Ctrl-C finds either the old state or the new one.
         self.__dict__ = fitted.__dict__
         return self
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit stored; a new one need not store all of it."""
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+            del self.__dict__[name]
 
     def _fit(self, *arguments: Any) -> None:
         """Check, optimise and store, on a copy that ``fit`` may throw away."""
@@ -145,6 +155,7 @@ class TAOClassification(ClassifierMixin, TAOEstimator):  # type: ignore[misc]
         weights = check_sample_weight(sample_weight, len(codes))
         weights = weights * class_factors(self.class_weight, classes, codes, weights)[codes]
         check_total_weight(weights)
+        self._is_kept = weights > 0
         rows, codes, weights = drop_zero_weight(rows, codes, weights)
         self.classes_ = classes
         self.n_classes_ = len(classes)
@@ -168,7 +179,13 @@ class TAORegression(RegressorMixin, TAOEstimator):  # type: ignore[misc]
         self._check_parameters()
         rows, targets = check_rows_and_targets(self, X, y, reset=not self._is_continued())
         weights = check_sample_weight(sample_weight, len(targets))
+        self._is_kept = weights > 0
         rows, targets, weights = drop_zero_weight(rows, targets, weights)
+        if self._is_continued() and targets.shape[1] != self.n_outputs_:
+            raise ValueError(
+                f"warm_start=True goes on from trees of {self.n_outputs_} outputs but y has "
+                f"{targets.shape[1]}; give as many; try warm_start=False."
+            )
         self.n_outputs_ = targets.shape[1]
         return regression_problem(rows, targets, weights, n_threads=self._n_threads())
 

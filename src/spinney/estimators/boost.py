@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 
-from spinney.data import Problem, as_rows
+from spinney.data import Problem, as_rows, reweight
 from spinney.ensembles.boosting import BoostedTree, BoostingRule, boost_trees
 from spinney.estimators.base import TAOClassification
 from spinney.estimators.forest_base import ForestEstimator
@@ -104,8 +104,8 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
         Error on the validation rows after each tree, also of trees not kept; if there were any.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
-    n_classes_, n_outputs_, n_features_in_ : int
-        Number of classes, of targets (1), and of columns.
+    n_classes_, n_outputs_, n_features_in_, n_iter_ : int
+        Number of classes, of targets (1), of columns, and of sweeps of the longest optimisation.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
     n_parameters_ : int
@@ -330,7 +330,7 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
         check_boolean("resample", self.resample)
         if self.n_iter_no_change is not None:
             check_integer("n_iter_no_change", self.n_iter_no_change, minimum=1, example="10")
-            check_share("validation_fraction", self.validation_fraction, example="0.1")
+        check_share("validation_fraction", self.validation_fraction, example="0.1")
 
     def _fit(
         self,
@@ -350,9 +350,10 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
         elif self.n_iter_no_change is not None:
             fraction = float(self.validation_fraction)
             judged, weights = set_aside(problem, fraction, self._seed)
-            problem = replace(problem, sample_weight=weights)
+            problem = reweight(problem, weights, n_threads=self._n_threads())
         watch = Watch(judged, self.n_classes_, self.n_iter_no_change)
         self._store_members(self._grow(problem, watch), problem)
+        self.__dict__.pop("validation_errors_", None)
         if watch.errors:
             self.validation_errors_ = np.array(watch.errors)
 
@@ -363,7 +364,7 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
         members = self._members()
         for member in members:
             watch.see(member.tree, member.weight, n_threads)
-        if len(members) < n_trees:
+        if len(members) < n_trees and not self._has_ended(members):
             for member in self._boost(problem, members):
                 members.append(member)
                 watch.see(member.tree, member.weight, n_threads)
@@ -371,6 +372,15 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
                 if watch.is_over or len(members) == n_trees:
                     break
         return members[: watch.best]
+
+    def _rule(self) -> BoostingRule:
+        return BoostingRule(
+            self.algorithm, float(self.learning_rate), self.n_classes_, bool(self.resample)
+        )
+
+    def _has_ended(self, members: list[BoostedTree]) -> bool:
+        """Whether boosting could not even begin: the one tree is no better than chance."""
+        return bool(members) and self._rule().is_weak(members[0].error)
 
     def _members(self) -> list[BoostedTree]:
         """Trees of the last fit, if this one goes on from it."""
@@ -384,9 +394,7 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
 
     def _boost(self, problem: Problem, members: list[BoostedTree]) -> Iterator[BoostedTree]:
         """The trees that follow `members`; warns where boosting comes to its end."""
-        rule = BoostingRule(
-            self.algorithm, float(self.learning_rate), self.n_classes_, bool(self.resample)
-        )
+        rule = self._rule()
         options = self._options(n_threads=self._n_threads(), alpha=float(self.alpha))
         given = [(member.tree, member.weight) for member in members]
         for member in boost_trees(problem, self._start(), options, rule, self._seed, given):

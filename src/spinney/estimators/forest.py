@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import r2_score
 
 from spinney.data import Problem, as_rows
 from spinney.ensembles.bagging import BaggingPlan, bag_trees, out_of_bag
@@ -59,6 +59,7 @@ class _TAOForest(ForestEstimator):
         if not is_continued:
             self._seed = self._draw_seed()
         plan = self._plan(problem)
+        self._check_sampling(plan, problem)
         trees: list[Tree] = list(self.trees_) if is_continued else []
         traces: list[Trace] = list(self.traces_) if is_continued else []
         grown = bag_trees(
@@ -67,14 +68,17 @@ class _TAOForest(ForestEstimator):
             self._options(),
             plan,
             first=len(trees),
-            last_tree=trees[-1] if trees else None,
+            last_tree=self._last_tree if is_continued else None,
             n_jobs=self.n_jobs,
         )
         for found in grown:
             trees.append(found.tree)
             traces.append(found.trace)
+            self._last_tree = found.unpruned if self.start == "previous" else None
             report_tree(self.verbose, len(trees), int(self.n_estimators), found.trace)
         self._store_forest(trees, traces, problem, np.ones(len(trees)))
+        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
+            self.__dict__.pop(name, None)  # a warm start may find those of fewer trees
         if self.oob_score:
             self._store_out_of_bag(plan, problem)
 
@@ -100,6 +104,17 @@ class _TAOForest(ForestEstimator):
             check_starts_apart(self.init, self.start)
         return plan
 
+    def _check_sampling(self, plan: BaggingPlan, problem: Problem) -> None:
+        """Raise if a warm start cannot know which rows its first trees have seen."""
+        sampling = (problem.n_rows, plan.n_samples, plan.with_replacement)
+        if self._is_continued() and self.oob_score and sampling != self._sampling:
+            raise ValueError(
+                f"oob_score=True with warm_start=True, but the samples have changed from "
+                f"(rows, drawn, bootstrap)={self._sampling} to {sampling}; give the same rows, "
+                "max_samples and bootstrap as before; try warm_start=False."
+            )
+        self._sampling = sampling
+
     def _out_of_bag_sums(
         self, plan: BaggingPlan, problem: Problem
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -118,6 +133,16 @@ class _TAOForest(ForestEstimator):
                 stacklevel=2,
             )
         return sums, counts
+
+    def _for_given_rows(
+        self, sums: NDArray[np.float64], counts: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Means over the trees, nan for rows of no weight or seen by all trees."""
+        means = np.full_like(sums, np.nan)
+        np.divide(sums, counts[:, None], out=means, where=counts[:, None] > 0)
+        given = np.full((len(self._is_kept), sums.shape[1]), np.nan)
+        given[self._is_kept] = means
+        return given
 
     def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
         """What one tree adds to the forest, from its leaf outputs."""
@@ -139,7 +164,8 @@ class TAOForestClassifier(_TAOForest, TAOClassification):
     alpha : float or (float, float), default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of a tree's rows; the
         papers' λ. A pair is a path, evenly spaced in logarithms: the first tree gets the first
-        end, the last tree the second ("forest over λ").
+        end, the last tree the second ("forest over λ"). The path depends on `n_estimators`, also
+        in a warm start.
     split : {"oblique", "axis"}, default="oblique"
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
@@ -199,8 +225,8 @@ class TAOForestClassifier(_TAOForest, TAOClassification):
         How each tree was optimised.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
-    n_classes_, n_outputs_, n_features_in_ : int
-        Number of classes, of targets (1), and of columns.
+    n_classes_, n_outputs_, n_features_in_, n_iter_ : int
+        Number of classes, of targets (1), of columns, and of sweeps of the longest optimisation.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
     n_parameters_ : int
@@ -212,7 +238,7 @@ class TAOForestClassifier(_TAOForest, TAOClassification):
     oob_score_ : float
         Accuracy on the rows that trees did not see, if `oob_score`.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
-        Their class probabilities; nan for a row that every tree saw.
+        Their class probabilities; nan for a row that every tree saw or that has no weight.
 
     References
     ----------
@@ -348,16 +374,10 @@ class TAOForestClassifier(_TAOForest, TAOClassification):
 
     def _store_out_of_bag(self, plan: BaggingPlan, problem: Problem) -> None:
         sums, counts = self._out_of_bag_sums(plan, problem)
-        is_judged = counts > 0
-        self.oob_decision_function_ = np.full_like(sums, np.nan)
-        self.oob_decision_function_[is_judged] = sums[is_judged] / counts[is_judged, None]
-        self.oob_score_ = float(
-            accuracy_score(
-                problem.classes[is_judged],
-                sums[is_judged].argmax(axis=1),
-                sample_weight=problem.sample_weight[is_judged],
-            )
-        )
+        self.oob_decision_function_ = self._for_given_rows(sums, counts)
+        weights = np.where(counts > 0, problem.sample_weight, 0.0)
+        is_right = sums.argmax(axis=1) == problem.classes
+        self.oob_score_ = float(np.average(is_right, weights=weights)) if weights.any() else np.nan
 
 
 class TAOForestRegressor(_TAOForest, TAORegression):
@@ -422,8 +442,8 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         The trees together, ready to predict.
     traces_ : list of Trace
         How each tree was optimised.
-    n_outputs_, n_features_in_ : int
-        Number of targets and of columns.
+    n_outputs_, n_features_in_, n_iter_ : int
+        Number of targets, of columns, and of sweeps of the longest optimisation.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
     n_parameters_ : int
@@ -435,7 +455,7 @@ class TAOForestRegressor(_TAOForest, TAORegression):
     oob_score_ : float
         R² on the rows that trees did not see, if `oob_score`.
     oob_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        Their predictions; nan for a row that every tree saw.
+        Their predictions; nan for a row that every tree saw or that has no weight.
 
     References
     ----------
@@ -526,14 +546,15 @@ class TAOForestRegressor(_TAOForest, TAORegression):
 
     def _store_out_of_bag(self, plan: BaggingPlan, problem: Problem) -> None:
         sums, counts = self._out_of_bag_sums(plan, problem)
+        given = self._for_given_rows(sums, counts)
+        self.oob_prediction_ = given[:, 0] if self.n_outputs_ == 1 else given
         is_judged = counts > 0
-        predictions = np.full_like(sums, np.nan)
-        predictions[is_judged] = sums[is_judged] / counts[is_judged, None]
-        self.oob_prediction_ = predictions[:, 0] if self.n_outputs_ == 1 else predictions
-        self.oob_score_ = float(
-            r2_score(
-                problem.targets[is_judged],
-                predictions[is_judged],
-                sample_weight=problem.sample_weight[is_judged],
+        self.oob_score_ = np.nan  # R² needs two rows
+        if np.count_nonzero(is_judged) > 1:
+            self.oob_score_ = float(
+                r2_score(
+                    problem.targets[is_judged],
+                    sums[is_judged] / counts[is_judged, None],
+                    sample_weight=problem.sample_weight[is_judged],
+                )
             )
-        )

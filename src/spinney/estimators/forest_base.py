@@ -59,8 +59,12 @@ class ForestEstimator(TAOEstimator):
         return self.forest_.decision_path(as_rows(rows), n_threads=self._n_threads())
 
     def __len__(self) -> int:
-        """Number of trees."""
-        return len(self.trees_)
+        """Number of trees; 0 before ``fit``."""
+        return self.forest_.n_trees if hasattr(self, "forest_") else 0
+
+    def __bool__(self) -> bool:
+        """True, also while there are no trees."""
+        return True
 
     def _is_continued(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "forest_")
@@ -82,6 +86,7 @@ class ForestEstimator(TAOEstimator):
         total = importances.sum()
         self.forest_ = forest
         self.traces_ = traces
+        self.n_iter_ = max(len(trace) for trace in traces)
         self.n_parameters_ = forest.n_parameters
         self.flops_ = flops
         self.feature_importances_ = importances / total if total > 0 else importances

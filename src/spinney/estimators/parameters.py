@@ -53,7 +53,7 @@ def check_tree_parameters(parameters: TreeParameters, losses: Sequence[str]) -> 
     """
     check_choice("split", parameters.split, SPLITS)
     check_choice("leaf", parameters.leaf, LEAVES)
-    check_loss(parameters.loss, losses)
+    check_loss(parameters.loss, losses, type(parameters).__name__)
     check_choice("leaf_penalty", parameters.leaf_penalty, LEAF_PENALTIES)
     check_choice("order", parameters.order, ORDERS)
     check_real("tol", parameters.tol, minimum=0.0, example="1e-4; 0 never stops early")
@@ -85,19 +85,21 @@ def check_choice(name: str, value: object, accepted: Sequence[str]) -> None:
         )
 
 
-def check_loss(loss: object, losses: Sequence[str]) -> None:
+def check_loss(loss: object, losses: Sequence[str], estimator: str) -> None:
     """Raise unless `loss` suits the task; a loss of the other task gets its own hint."""
+    if estimator == "TAOBoostClassifier":
+        estimator = "TAOForestClassifier"  # boosting has no regressor
     if isinstance(loss, str) and loss not in losses:
         words = " or ".join(f'"{word}"' for word in losses)
         if loss in CLASSIFICATION_LOSSES:
             raise ValueError(
                 f"loss={loss!r} is for classes, this estimator predicts numbers; give {words}; "
-                "try TAOTreeClassifier if y holds classes."
+                f"try {estimator.replace('Regressor', 'Classifier')} if y holds classes."
             )
         if loss in REGRESSION_LOSSES:
             raise ValueError(
                 f"loss={loss!r} is for numbers, this estimator predicts classes; give {words}; "
-                "try TAOTreeRegressor if y holds numbers."
+                f"try {estimator.replace('Classifier', 'Regressor')} if y holds numbers."
             )
     check_choice("loss", loss, losses)
 

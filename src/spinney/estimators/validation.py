@@ -119,7 +119,7 @@ def as_float32(X: object, column_names: NDArray[np.object_] | None = None) -> Ro
     with np.errstate(over="ignore", under="ignore"):
         rows = np.require(dense, np.float32, ["C", "A", "E"])
     if dense.dtype.kind == "f" and dense.dtype.itemsize > 4 and not _is_finite(rows):
-        row, column = np.argwhere(np.isinf(rows))[0].tolist()
+        row, column = np.argwhere(~np.isfinite(rows))[0].tolist()
         _raise_overflow(dense[row, column], row, column, column_names)
     return rows
 
@@ -137,7 +137,7 @@ def _sparse_as_float32(X: sp.csr_matrix, column_names: NDArray[np.object_] | Non
     with np.errstate(over="ignore", under="ignore"):
         data = np.require(X.data, np.float32, ["C", "A", "E"])
     if not _is_finite(data):
-        place = int(np.flatnonzero(np.isinf(data))[0])
+        place = int(np.flatnonzero(~np.isfinite(data))[0])
         row = int(np.searchsorted(X.indptr, place, side="right")) - 1
         _raise_overflow(X.data[place], row, int(X.indices[place]), column_names)
     return _without_stored_zeros(X, data)
@@ -165,8 +165,9 @@ def _raise_overflow(
 ) -> None:
     """Say which value does not fit into float32."""
     name = "" if column_names is None else f" ({column_names[column]})"
+    wrong = "missing" if np.isnan(value) else "too large for float32"
     raise ValueError(
-        f"X[{row}, {column}]={value:.6g} in column {column}{name} is too large for float32; give "
+        f"X[{row}, {column}]={value:.6g} in column {column}{name} is {wrong}; give "
         f"values between -{LARGEST:.3g} and {LARGEST:.3g}; try dividing the column by a constant."
     )
 

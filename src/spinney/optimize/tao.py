@@ -71,6 +71,7 @@ class TAOOptions:
     leaf_penalty: str = "l1"
     leaf_epochs: int = 4
     max_features: int = 0
+    start_seed: int | None = None
     solver: dict[str, float] = field(default_factory=lambda: dict(SOLVER))
 
 
@@ -238,6 +239,7 @@ def _native_optimizer(
         n_threads=options.n_threads,
         seed=options.seed,
         max_features=options.max_features,
+        start_seed=options.start_seed,
     )
 
 

@@ -1,0 +1,56 @@
+"""End the trees that worker threads are growing when the caller is interrupted.
+
+Ctrl-C reaches the main thread alone. Without a word from it the workers would go on, and a process
+that ends meanwhile would pull the interpreter away from under them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from spinney.optimize.trace import Trace
+
+
+class StoppedError(Exception):
+    """Raised in a worker whose result nobody waits for any more."""
+
+
+class StopSignal:
+    """A flag that workers look at after every sweep, and a count of those at work.
+
+    In another process it is a new flag, which nobody raises: there the backend ends the workers.
+    """
+
+    def __init__(self) -> None:
+        self._is_raised = False
+        self._change = threading.Condition()
+        self._n_working = 0
+
+    def __reduce__(self) -> tuple[type[StopSignal], tuple[()]]:
+        return StopSignal, ()
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Count the caller among those at work."""
+        with self._change:
+            self._n_working += 1
+        try:
+            yield
+        finally:
+            with self._change:
+                self._n_working -= 1
+                self._change.notify_all()
+
+    def look(self, trace: Trace | None = None) -> None:
+        """Raise if the work is to end; has the form of an optimiser's callback."""
+        del trace
+        if self._is_raised:
+            raise StoppedError
+
+    def stop(self) -> None:
+        """Raise the flag and wait until nobody is at work."""
+        self._is_raised = True
+        with self._change:
+            self._change.wait_for(lambda: self._n_working == 0)
