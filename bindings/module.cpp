@@ -1,9 +1,12 @@
 #include "rows.hpp"
 
 NB_MODULE(_core, m) {
-    m.doc() = "Native kernels of spinney: rows, trees, node solvers, alternating optimisation.";
+    // A fitted forest may live until the interpreter ends; that is no mistake to report to users.
+    nanobind::set_leak_warnings(false);
+    m.doc() = "Native kernels of spinney: rows, trees, forests, node solvers, alternating optimisation.";
     spinney::python::bind_rows(m);
     spinney::python::bind_tree(m);
+    spinney::python::bind_forest(m);
     spinney::python::bind_solvers(m);
     spinney::python::bind_optimizer(m);
 }

@@ -24,18 +24,9 @@ nb::ndarray<nb::numpy, std::int32_t> apply(const Rows& rows, const Vector<std::i
     return to_numpy(std::move(leaves));
 }
 
-void check_leaves(std::span<const std::int32_t> leaves, const LinearLeafView& view, std::size_t n_features) {
-    if (view.n_outputs == 0) throw std::invalid_argument("leaves need at least one output");
-    const std::size_t n_leaves = view.intercepts.size() / view.n_outputs;
+void check_leaf_numbers(std::span<const std::int32_t> leaves, std::size_t n_leaves) {
     for (std::int32_t leaf : leaves)
         if (leaf < 0 || static_cast<std::size_t>(leaf) >= n_leaves) throw std::invalid_argument("leaf number out of range");
-    if (view.indptr.size() != view.intercepts.size() + 1 || view.indices.size() != view.weights.size() ||
-        view.indptr.front() != 0 || view.indptr.back() != static_cast<std::int64_t>(view.indices.size()))
-        throw std::invalid_argument("leaf arrays disagree in length");
-    for (std::size_t i = 0; i + 1 < view.indptr.size(); ++i)
-        if (view.indptr[i] > view.indptr[i + 1]) throw std::invalid_argument("leaf indptr decreases");
-    for (std::int32_t j : view.indices)
-        if (j < 0 || static_cast<std::size_t>(j) >= n_features) throw std::invalid_argument("leaf feature out of range");
 }
 
 nb::ndarray<nb::numpy, double> outputs(const Rows& rows, const Vector<std::int32_t>& leaves,
@@ -50,7 +41,8 @@ nb::ndarray<nb::numpy, double> outputs(const Rows& rows, const Vector<std::int32
                                   span_of(weights), n_outputs};
         std::visit([&](const auto& d) {
             if (leaves.shape(0) != d.n_rows) throw std::invalid_argument("one leaf a row is needed");
-            check_leaves(span_of(leaves), view, d.n_features);
+            check_leaves(view, d.n_features);
+            check_leaf_numbers(span_of(leaves), intercepts.shape(0));
             out.resize(d.n_rows * n_outputs);
             linear_outputs(d, span_of(leaves), view, n_threads, out);
         }, rows.design);

@@ -95,6 +95,41 @@ def reach(tree, X):
     return decision_path(tree, X).sum(axis=0).astype(np.int64)
 
 
+# --- many trees --------------------------------------------------------------------------------
+
+
+def forest_labels(answers):
+    """Largest output, the first of equals, of each row in each tree.
+
+    `answers` holds one array (n_rows, n_outputs) a tree, here and below.
+    """
+    labels = [[list(row).index(max(row)) for row in answer] for answer in answers]
+    return np.array(labels, dtype=np.int32).reshape(len(answers), len(answers[0])).T
+
+
+def forest_votes(answers, tree_weights):
+    """Weight of the trees for each label of each row, added in the order of the trees."""
+    votes = np.zeros(answers[0].shape)
+    for row, labels in enumerate(forest_labels(answers)):
+        for label, weight in zip(labels, tree_weights, strict=True):
+            votes[row, label] += weight
+    return votes
+
+
+def forest_sums(answers, tree_weights):
+    """Weighted answers of the trees, added in their order."""
+    sums = np.zeros(answers[0].shape)
+    for answer, weight in zip(answers, tree_weights, strict=True):
+        sums += weight * answer
+    return sums
+
+
+def softmax(answer):
+    """Scores of each row as probabilities."""
+    odds = np.exp(answer - answer.max(axis=1, keepdims=True))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
 # --- sizes -------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from spinney.tree import Tree
+from spinney.tree import Forest, Tree
 from spinney.tree.structure import children_of
 
 quarters = st.integers(-8, 8).map(lambda k: k / 4)
@@ -62,13 +62,21 @@ def sparse_rows(draw, n_rows, n_features, may_fill=None):
 
 
 @st.composite
-def trees(draw, kinds=("constant", "linear"), max_splits=6, max_features=3, max_outputs=2):
+def trees(
+    draw,
+    kinds=("constant", "linear"),
+    max_splits=6,
+    max_features=3,
+    max_outputs=2,
+    min_features=1,
+    min_outputs=1,
+):
     """Valid trees. Splits without weights and equal leaves are common."""
     left, right = draw(topologies(max_splits))
     kind = draw(st.sampled_from(kinds))
-    n_features = draw(st.integers(1, max_features))
+    n_features = draw(st.integers(min_features, max_features))
     n_leaves = int((left < 0).sum())
-    n_outputs = draw(st.integers(1, max_outputs))
+    n_outputs = draw(st.integers(min_outputs, max_outputs))
     bias = draw(hnp.arrays(np.float64, len(left), elements=quarters))
     bias[left < 0] = 0
     split_rows = draw(sparse_rows(len(left), n_features, may_fill=left >= 0))
@@ -91,6 +99,22 @@ def trees_with_rows(draw, min_rows=0, **options):
     """A tree and rows that it can read."""
     tree = draw(trees(**options))
     return tree, draw(rows(tree.n_features, min_rows=min_rows))
+
+
+@st.composite
+def forests_with_rows(draw, max_trees=4, max_features=3, max_outputs=3):
+    """Trees that belong together, rows that they can read, and a weight a tree."""
+    n_features = draw(st.integers(1, max_features))
+    n_outputs = draw(st.integers(1, max_outputs))
+    one_tree = trees(
+        min_features=n_features,
+        max_features=n_features,
+        min_outputs=n_outputs,
+        max_outputs=n_outputs,
+    )
+    members = draw(st.lists(one_tree, min_size=1, max_size=max_trees))
+    weights = draw(hnp.arrays(np.float64, len(members), elements=quarters))
+    return Forest(tuple(members)), draw(rows(n_features)), weights
 
 
 @st.composite

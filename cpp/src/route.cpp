@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
 #include "spinney/parallel.hpp"
@@ -109,6 +110,18 @@ void apply_tree(const D& rows, const TreeView& tree, std::size_t n_threads, std:
         const SplitArrays splits{full.w.data(), full.bias.data(), full.child.data()};
         walk_all(rows, splits, n_threads, leaf_nodes);
     }
+}
+
+void check_leaves(const LinearLeafView& view, std::size_t n_features) {
+    if (view.n_outputs == 0 || view.intercepts.size() % view.n_outputs != 0)
+        throw std::invalid_argument("leaves need at least one output, and equally many each");
+    if (view.indptr.size() != view.intercepts.size() + 1 || view.indices.size() != view.weights.size() ||
+        view.indptr.front() != 0 || view.indptr.back() != static_cast<std::int64_t>(view.indices.size()))
+        throw std::invalid_argument("leaf arrays disagree in length");
+    for (std::size_t i = 0; i + 1 < view.indptr.size(); ++i)
+        if (view.indptr[i] > view.indptr[i + 1]) throw std::invalid_argument("leaf indptr decreases");
+    for (std::int32_t j : view.indices)
+        if (j < 0 || static_cast<std::size_t>(j) >= n_features) throw std::invalid_argument("leaf feature out of range");
 }
 
 template <Design D>

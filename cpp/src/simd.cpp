@@ -66,6 +66,10 @@ template <class V, class T>
 template <std::size_t N>
 using LanesOf = std::array<Float8, N / 8>;
 
+[[gnu::always_inline]] inline double sum_of(Float4 four) {
+    return static_cast<double>((four[0] + four[2]) + (four[1] + four[3]));
+}
+
 /// Lanes are folded in halves: a fixed tree that needs few instructions for narrow rows.
 template <std::size_t N>
 [[gnu::always_inline]] inline double sum_lanes(LanesOf<N> lanes) {
@@ -76,8 +80,7 @@ template <std::size_t N>
     lanes[0] += lanes[1];
     float eight[8];
     store(eight, lanes[0]);
-    const Float4 four = load<Float4>(eight) + load<Float4>(eight + 4);
-    return static_cast<double>((four[0] + four[2]) + (four[1] + four[3]));
+    return sum_of(load<Float4>(eight) + load<Float4>(eight + 4));
 }
 
 template <std::size_t N, class T>
@@ -114,6 +117,128 @@ template <std::size_t N, class T>
             is_moving = true;
         }
     }
+}
+
+/// x . w folded from the lanes of a padded row to four; `sum_four` does the rest.
+[[gnu::always_inline]] inline Float4 fold_to_four(Float8 lanes) {
+    return __builtin_shufflevector(lanes, lanes, 0, 1, 2, 3) + __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7);
+}
+
+/// Last steps of `sum_lanes` for four rows at once: the same additions, a quarter of the instructions.
+[[gnu::always_inline]] inline Double4 sum_four(const Float4 part[4]) {
+    const Float4 low = __builtin_shufflevector(part[0], part[1], 0, 1, 4, 5) +
+                       __builtin_shufflevector(part[0], part[1], 2, 3, 6, 7);
+    const Float4 high = __builtin_shufflevector(part[2], part[3], 0, 1, 4, 5) +
+                        __builtin_shufflevector(part[2], part[3], 2, 3, 6, 7);
+    const Float4 sums = __builtin_shufflevector(low, high, 0, 2, 4, 6) + __builtin_shufflevector(low, high, 1, 3, 5, 7);
+    return __builtin_convertvector(sums, Double4);
+}
+
+/// Lanes of x . w over a narrow padded row of N vectors.
+template <std::size_t N>
+[[gnu::always_inline]] inline Float4 narrow_dot(const float* x, const float* w) {
+    std::array<Float8, N> lanes;
+    for (std::size_t v = 0; v < N; ++v) lanes[v] = Float8{} + load<Float8>(x + 8 * v) * load<Float8>(w + 8 * v);
+    if constexpr (N == 4) {
+        lanes[0] += lanes[2];
+        lanes[1] += lanes[3];
+    }
+    if constexpr (N > 1) lanes[0] += lanes[1];
+    return fold_to_four(lanes[0]);
+}
+
+/// Lanes of x . w over a wide padded row; its size is a multiple of 16, not of 32.
+[[gnu::always_inline]] inline Float4 wide_dot(const float* x, const float* w, std::size_t size) {
+    LanesOf<32> lanes{};
+    std::size_t j = 0;
+    for (; j + 32 <= size; j += 32)
+        for (std::size_t v = 0; v < 4; ++v) lanes[v] += load<Float8>(x + j + 8 * v) * load<Float8>(w + j + 8 * v);
+    if (j < size)
+        for (std::size_t v = 0; v < 2; ++v) lanes[v] += load<Float8>(x + j + 8 * v) * load<Float8>(w + j + 8 * v);
+    return fold_to_four((lanes[0] + lanes[2]) + (lanes[1] + lanes[3]));
+}
+
+/// Rows that walk together where a step is short: a row mostly waits for memory and for its own sums.
+constexpr std::size_t narrow_together = 16;
+
+/// Calls walk_group(rows, at) for every `Count` rows; missing rows of the last group are at a leaf.
+template <std::size_t Count, class WalkGroup>
+[[gnu::always_inline]] inline void for_groups(std::span<const float* const> rows, std::span<std::int32_t> at,
+                                              const WalkGroup& walk_group) {
+    for (std::size_t first = 0; first < rows.size(); first += Count) {
+        const std::size_t count = std::min(Count, rows.size() - first);
+        const float* x[Count];
+        std::int32_t now[Count];
+        for (std::size_t r = 0; r < Count; ++r) {
+            x[r] = rows[first + (r < count ? r : 0)];
+            now[r] = r < count ? at[first + r] : -1;
+        }
+        walk_group(x, now);
+        for (std::size_t r = 0; r < count; ++r) at[first + r] = now[r];
+    }
+}
+
+/// Whether one of `Count` rows is at a split still.
+template <std::size_t Count>
+[[gnu::always_inline]] inline bool is_any_moving(const std::int32_t* at) {
+    std::int32_t all = -1;
+    for (std::size_t r = 0; r < Count; ++r) all &= at[r];
+    return all >= 0;
+}
+
+/// Asks for the hyperplanes of both children, which lie side by side, before the side is known: a tree is
+/// larger than the nearest cache.
+template <std::size_t N>
+[[gnu::always_inline]] inline void prefetch_children(const PaddedSplits& forest, const PackedSplit& split) {
+    const float* w = forest.w + static_cast<std::size_t>(std::max(split.child[0], 0)) * (8 * N);
+    __builtin_prefetch(w);
+    __builtin_prefetch(w + 16);
+}
+
+/// Four rows take a step at once. A row at its leaf looks at split 0 in vain and stays by a choice of
+/// values, not by a branch that would be guessed wrongly once a row.
+template <std::size_t N>
+[[gnu::always_inline]] inline void walk_narrow(const float* const (&x)[narrow_together], const PaddedSplits& forest,
+                                               std::int32_t (&at)[narrow_together]) {
+    while (is_any_moving<narrow_together>(at))
+        for (std::size_t four = 0; four < narrow_together; four += 4) {
+            if (!is_any_moving<4>(at + four)) continue;
+            const PackedSplit* split[4];
+            Float4 part[4];
+            for (std::size_t r = 0; r < 4; ++r) {
+                const auto number = static_cast<std::size_t>(std::max(at[four + r], 0));
+                split[r] = forest.splits + number;
+                part[r] = narrow_dot<N>(x[four + r], forest.w + number * (8 * N));
+            }
+            for (std::size_t r = 0; r < 4; ++r) prefetch_children<N>(forest, *split[r]);
+            const Double4 bias{split[0]->bias, split[1]->bias, split[2]->bias, split[3]->bias};
+            const auto is_right = sum_four(part) + bias >= 0.0;
+            for (std::size_t r = 0; r < 4; ++r) {
+                const std::int32_t next = split[r]->child[is_right[r] & 1];
+                at[four + r] = at[four + r] < 0 ? at[four + r] : next;
+            }
+        }
+}
+
+template <std::size_t N>
+[[gnu::always_inline]] inline void walk_all_narrow(std::span<const float* const> rows, const PaddedSplits& forest,
+                                                   std::span<std::int32_t> at) {
+    for_groups<narrow_together>(rows, at, [&](const auto& x, auto& now) { walk_narrow<N>(x, forest, now); });
+}
+
+/// A wide row fills the processor by itself; a few walk together to share the splits near the root.
+[[gnu::always_inline]] inline void walk_wide(std::span<const float* const> rows, const PaddedSplits& forest,
+                                             std::span<std::int32_t> at) {
+    for_groups<walk_rows>(rows, at, [&](const auto& x, auto& now) {
+        while (is_any_moving<walk_rows>(now))
+            for (std::size_t r = 0; r < walk_rows; ++r) {
+                if (now[r] < 0) continue;
+                const auto number = static_cast<std::size_t>(now[r]);
+                const float* w = forest.w + number * forest.stride;
+                const double score = sum_of(wide_dot(x[r], w, forest.stride)) + forest.splits[number].bias;
+                now[r] = forest.splits[number].child[static_cast<std::size_t>(score >= 0.0)];
+            }
+    });
 }
 
 /// exp(x) for x <= 0 to about 1e-13, without calling libm: libm differs between machines.
@@ -296,6 +421,72 @@ SPINNEY_KERNEL void walk(std::span<const float* const> rows, std::size_t size, c
 SPINNEY_KERNEL void walk(std::span<const std::uint8_t* const> rows, std::size_t size, const SplitArrays& splits,
                          std::span<std::int32_t> at) {
     walk_of(rows, size, splits, at);
+}
+
+SPINNEY_KERNEL void walk(std::span<const float* const> rows, const PaddedSplits& forest, std::span<std::int32_t> at) {
+    if (forest.stride == 8)
+        walk_all_narrow<1>(rows, forest, at);
+    else if (forest.stride == 16)
+        walk_all_narrow<2>(rows, forest, at);
+    else if (forest.stride == 32)
+        walk_all_narrow<4>(rows, forest, at);
+    else
+        walk_wide(rows, forest, at);
+}
+
+void walk(std::span<const float* const> rows, const SparseSplits& forest, std::span<std::int32_t> at) {
+    for (std::size_t r = 0; r < rows.size(); ++r)
+        while (at[r] >= 0) {
+            const auto split = static_cast<std::size_t>(at[r]);
+            const std::size_t begin = forest.begin[split];
+            const std::size_t size = forest.begin[split + 1] - begin;
+            const double sum = dot(std::span(forest.indices + begin, size), forest.weights + begin, rows[r]);
+            at[r] = forest.splits[split].child[static_cast<std::size_t>(sum + forest.splits[split].bias >= 0.0)];
+        }
+}
+
+SPINNEY_KERNEL void walk(std::span<const float* const> rows, std::span<const PackedAxis> forest,
+                         std::span<std::int32_t> at) {
+    for_groups<narrow_together>(rows, at, [&](const auto& x, auto& now) {
+        while (is_any_moving<narrow_together>(now))
+            for (std::size_t r = 0; r < narrow_together; ++r) {
+                const PackedAxis& split = forest[static_cast<std::size_t>(std::max(now[r], 0))];
+                const double score = static_cast<double>(split.weight * x[r][split.feature]) + split.bias;
+                now[r] = now[r] < 0 ? now[r] : split.child[static_cast<std::size_t>(score >= 0.0)];
+            }
+    });
+}
+
+SPINNEY_KERNEL void padded_scores(const float* x, const float* w, std::size_t stride, std::span<const double> bias,
+                                  double* out) {
+    for (std::size_t k = 0; k < bias.size(); ++k) {
+        const float* w_k = w + k * stride;
+        Float4 part;
+        if (stride == 8)
+            part = narrow_dot<1>(x, w_k);
+        else if (stride == 16)
+            part = narrow_dot<2>(x, w_k);
+        else if (stride == 32)
+            part = narrow_dot<4>(x, w_k);
+        else
+            part = wide_dot(x, w_k, stride);
+        out[k] = sum_of(part) + bias[k];
+    }
+}
+
+SPINNEY_KERNEL void softmax(std::span<double> scores) {
+    double largest = scores[0];
+    for (double score : scores) largest = std::max(largest, score);
+    for (std::size_t k = 0; k < scores.size(); k += 4) {
+        const std::size_t count = std::min<std::size_t>(4, scores.size() - k);
+        double part[4] = {};
+        for (std::size_t i = 0; i < count; ++i) part[i] = scores[k + i] - largest;
+        store(part, exp_negative(load<Double4>(part)));
+        std::copy_n(part, count, scores.data() + k);
+    }
+    double total = 0.0;
+    for (double odds : scores) total += odds;
+    for (double& odds : scores) odds /= total;
 }
 
 SPINNEY_KERNEL double stream_step(const StreamVectors& v, const float* const rows[4], const float change[4],

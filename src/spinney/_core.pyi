@@ -1,6 +1,6 @@
-"""Native kernels of spinney: rows, trees, node solvers, alternating optimisation."""
+"""Native kernels of spinney: rows, trees, forests, node solvers, alternating optimisation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias, final
 
 import numpy as np
@@ -13,6 +13,10 @@ _UInt32: TypeAlias = NDArray[np.uint32]
 _Float32: TypeAlias = NDArray[np.float32]
 _Float64: TypeAlias = NDArray[np.float64]
 _Csr: TypeAlias = tuple[_Int64, _Int32, _Float32]
+# left, right, bias, CSR of the splits, leaf values, CSR of the leaves, whether leaves are linear
+_TreeArrays: TypeAlias = tuple[
+    _Int32, _Int32, _Float64, _Int64, _Int32, _Float32, _Float64, _Int64, _Int32, _Float32, bool
+]
 
 @final
 class Rows:
@@ -50,6 +54,25 @@ def linear_outputs(
     weights: _Float32,
     n_threads: int,
 ) -> _Float64: ...
+
+@final
+class Forest:
+    """Many trees, copied and packed for prediction."""
+
+    def __init__(self, trees: Sequence[_TreeArrays], n_features: int, n_outputs: int) -> None: ...
+    @property
+    def n_trees(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_outputs(self) -> int: ...
+    def apply(self, rows: Rows, n_threads: int) -> _Int32: ...
+    def labels(self, rows: Rows, n_threads: int) -> _Int32: ...
+    def votes(self, rows: Rows, tree_weights: _Float64, n_threads: int) -> _Float64: ...
+    def sums(
+        self, rows: Rows, tree_weights: _Float64, is_softmax: bool, n_threads: int
+    ) -> _Float64: ...
+
 def logistic_split(
     rows: Rows,
     mean: _Float64,

@@ -23,6 +23,9 @@ struct LinearLeafView {
     std::size_t n_outputs = 0;
 };
 
+/// Throws std::invalid_argument unless the hyperplanes can be read safely from rows of `n_features` columns.
+void check_leaves(const LinearLeafView& view, std::size_t n_features);
+
 /// Scores of each row in the leaf (number among the leaves) it ends in, n_outputs a row.
 template <Design D>
 void linear_outputs(const D& rows, std::span<const std::int32_t> leaves, const LinearLeafView& view,

@@ -42,6 +42,50 @@ void walk(std::span<const std::uint8_t* const> rows, std::size_t size, const Spl
 /// Rows that `walk` handles best at once.
 inline constexpr std::size_t walk_rows = 4;
 
+/// The splits of a packed forest, numbered through all its trees: a row starts at its tree's root and walks
+/// with any number of others, of the same tree or not. Children are coded as in SplitArrays.
+struct PackedSplit {
+    double bias;
+    std::int32_t child[2];
+};
+/// Hyperplanes as full rows of `stride` floats, zero behind the last column; rows are padded likewise.
+struct PaddedSplits {
+    const float* w;
+    const PackedSplit* splits;
+    std::size_t stride;  ///< see padded_size
+};
+/// Hyperplanes as their non-zeros: split i has the entries begin[i] .. begin[i + 1].
+struct SparseSplits {
+    const PackedSplit* splits;
+    const std::size_t* begin;
+    const std::int32_t* indices;
+    const float* weights;
+};
+/// A hyperplane of one weight, or of none if the weight is 0.
+struct PackedAxis {
+    double bias;
+    std::int32_t child[2];
+    std::int32_t feature;
+    float weight;
+};
+
+/// Floats of a padded row: narrow rows fill whole registers, wide rows whole cache lines.
+[[nodiscard]] constexpr std::size_t padded_size(std::size_t n_features) {
+    if (n_features <= 16) return n_features <= 8 ? 8 : 16;
+    return n_features <= 32 ? 32 : (n_features + 15) / 16 * 16;
+}
+
+/// Moves row r from at[r] to the leaf it reaches, with the same bits in every score as `dot`.
+void walk(std::span<const float* const> rows, const PaddedSplits& forest, std::span<std::int32_t> at);
+void walk(std::span<const float* const> rows, const SparseSplits& forest, std::span<std::int32_t> at);
+void walk(std::span<const float* const> rows, std::span<const PackedAxis> forest, std::span<std::int32_t> at);
+
+/// out[k] = x . w_k + bias[k] for consecutive padded rows w_k, with the same bits as `dot`.
+void padded_scores(const float* x, const float* w, std::size_t stride, std::span<const double> bias, double* out);
+
+/// Scores to probabilities, in place: exp(s - max) over their sum, taken in order.
+void softmax(std::span<double> scores);
+
 /// One vector per unknown of the streaming solver, all of length `size`, in raw feature space.
 struct StreamVectors {
     float* w;                ///< hyperplane

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -177,11 +177,18 @@ def grow_tree(
     )
 
 
-def _work(stop: StopSignal, *arguments: Any) -> OptimizedTree:
+def _work(
+    stop: StopSignal,
+    problem: Problem,
+    start: StartRule,
+    options: TAOOptions,
+    plan: BaggingPlan,
+    tree: int,
+) -> OptimizedTree:
     """One tree, grown by a worker that can be stopped."""
     with stop.working():
         stop.look()
-        return grow_tree(*arguments, stop=stop)
+        return grow_tree(problem, start, options, plan, tree, stop=stop)
 
 
 def _some_weight(

@@ -64,8 +64,9 @@ class BoostingRule:
         """α of algorithm 1.
 
         A tree without errors would get infinite weight, and the paper leaves it open. Here an
-        error counts as at least that of half a row, one more row among `n_rows`. Such a tree does not change the weights, so
-        the next one is optimised on the same task from another start, and boosting goes on.
+        error counts as at least that of half a row, one more row among `n_rows`. Such a tree does
+        not change the weights, so the next one is optimised on the same task from another start,
+        and boosting goes on.
         """
         least = 0.5 / (n_rows + 1.0)
         error = min(max(error, least), 1.0 - least)

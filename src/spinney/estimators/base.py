@@ -168,6 +168,8 @@ class TAOClassification(ClassifierMixin, TAOEstimator):  # type: ignore[misc]
 class TAORegression(RegressorMixin, TAOEstimator):  # type: ignore[misc]
     """Reads y as numbers, one or several a row."""
 
+    n_outputs_: int
+
     def _losses(self) -> tuple[str, ...]:
         return REGRESSION_LOSSES
 

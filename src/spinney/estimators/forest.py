@@ -39,6 +39,10 @@ VOTINGS = ("auto", "hard", "soft")
 class _TAOForest(ForestEstimator):
     """What both estimators share: the plan, the growing, and the out-of-bag estimate."""
 
+    _seed: int
+    _sampling: tuple[int, int, bool]
+    _last_tree: Tree | None  # unpruned; where the next tree starts if it goes on from this one
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_n_estimators(self.n_estimators, len(self.trees_) if self._is_continued() else 0)
@@ -368,9 +372,10 @@ class TAOForestClassifier(_TAOForest, TAOClassification):
 
     def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
         if self._is_hard():
-            return np.eye(values.shape[1])[values.argmax(axis=1)]
-        probabilities: NDArray[np.float64] = softmax(values, axis=1) if tree.is_linear else values
-        return probabilities
+            said = np.eye(values.shape[1])[values.argmax(axis=1)]
+        else:
+            said = softmax(values, axis=1) if tree.is_linear else values
+        return np.asarray(said)
 
     def _store_out_of_bag(self, plan: BaggingPlan, problem: Problem) -> None:
         sums, counts = self._out_of_bag_sums(plan, problem)

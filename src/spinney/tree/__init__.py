@@ -1,10 +1,12 @@
 """The one tree type of the library, and all that can be said of a tree without any data.
 
-A `Tree` is a frozen set of numpy arrays. Around it: the first trees an optimisation starts from,
-conversion from scikit-learn, pruning, sizes, and views for people. Nothing here learns.
+A `Tree` is a frozen set of numpy arrays, a `Forest` many trees that predict together. Around them:
+the first trees an optimisation starts from, conversion from scikit-learn, pruning, sizes, and views
+for people. Nothing here learns.
 """
 
 from spinney.tree.convert import from_sklearn
+from spinney.tree.forest import Forest
 from spinney.tree.prune import prune
 from spinney.tree.size import count_flops, count_parameters, path_parameters
 from spinney.tree.start import expected_nodes, random_topology, split_probability
@@ -12,6 +14,7 @@ from spinney.tree.structure import Tree, breadth_first, complete_topology
 from spinney.tree.view import LeafView, NodeView, SplitView, view_tree, walk
 
 __all__ = [
+    "Forest",
     "LeafView",
     "NodeView",
     "SplitView",
