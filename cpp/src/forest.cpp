@@ -1,6 +1,7 @@
 #include "spinney/forest.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -98,15 +99,23 @@ public:
     [[nodiscard]] std::size_t first() const { return first_; }
     [[nodiscard]] std::size_t size() const { return count_; }
     [[nodiscard]] std::span<const float* const> x() const { return {x_.data(), count_}; }
-    [[nodiscard]] double dot(std::size_t r, const float* w) const { return rows_.dot(first_ + r, w); }
 
-    /// Whether a product over the entries of a row is cheaper than one over all columns.
-    [[nodiscard]] bool has_few_entries() const {
-        if constexpr (is_sparse<D>) {
-            const std::size_t n_entries = rows_.begin(first_ + count_) - rows_.begin(first_);
-            return rows_.n_features > 32 && n_entries < count_ * rows_.n_features / 16;
-        }
-        return false;
+    /// Product of row r with a full hyperplane, or with one of a sparse table.
+    [[nodiscard]] double dot(std::size_t r, const float* w) const { return rows_.dot(first_ + r, w); }
+    [[nodiscard]] double dot(std::size_t r, const ColumnMasks& masks, const SparseTable& table,
+                             std::size_t number) const {
+        if constexpr (is_sparse<D>)
+            return masks.dot(rows_.columns(first_ + r), rows_.entries(first_ + r), table, number);
+        else
+            return spinney::dot(table.columns(number), table.weights.data() + table.begin[number], x_[r]);
+    }
+
+    /// Whether the rows are sparse and have, on average, fewer than `count` entries.
+    [[nodiscard]] bool has_fewer_entries_than(std::size_t count) const {
+        if constexpr (is_sparse<D>)
+            return rows_.begin(first_ + count_) - rows_.begin(first_) < count * count_;
+        else
+            return false;
     }
 
 private:
@@ -138,6 +147,38 @@ void SparseTable::append(std::span<const std::int32_t> row_indices, std::span<co
     begin.push_back(indices.size());
 }
 
+void ColumnMasks::build(const SparseTable& table, std::size_t n_features) {
+    constexpr std::size_t most_times_larger = 4;
+    const std::size_t n_words = (n_features + 63) / 64;
+    const std::size_t table_size = table.indices.size() * (sizeof(std::int32_t) + sizeof(float));
+    if (table.n_rows() * n_words * sizeof(Word) > most_times_larger * table_size) return;
+    n_words_ = n_words;
+    words_.resize(table.n_rows() * n_words);
+    for (std::size_t row = 0; row < table.n_rows(); ++row) {
+        for (std::size_t k = table.begin[row]; k < table.begin[row + 1]; ++k) {
+            const auto column = static_cast<std::size_t>(table.indices[k]);
+            Word& word = words_[row * n_words + column / 64];
+            if (word.bits == 0) word.first = k;
+            word.bits |= std::uint64_t{1} << column % 64;
+        }
+    }
+}
+
+double ColumnMasks::dot(std::span<const std::int32_t> columns, std::span<const float> entries,
+                        const SparseTable& table, std::size_t number) const {
+    const Word* words = words_.data() + number * n_words_;
+    LaneSum sum;
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+        const auto column = static_cast<std::size_t>(columns[k]);
+        const Word& word = words[column / 64];
+        const std::uint64_t bit = std::uint64_t{1} << column % 64;
+        if ((word.bits & bit) == 0) continue;
+        const auto n_before = static_cast<std::size_t>(std::popcount(word.bits & (bit - 1)));
+        sum.add(column, entries[k] * table.weights[word.first + n_before]);
+    }
+    return sum.total();
+}
+
 Forest::Forest(std::span<const ForestTree> trees, std::size_t n_features, std::size_t n_outputs)
     : n_features_(n_features), n_outputs_(n_outputs), padded_w_(n_features), padded_leaf_w_(n_features) {
     constexpr std::size_t largest = std::numeric_limits<std::int32_t>::max();
@@ -155,6 +196,7 @@ Forest::Forest(std::span<const ForestTree> trees, std::size_t n_features, std::s
         throw std::invalid_argument("a forest of " + std::to_string(n_nodes) + " nodes is too large; give fewer trees");
     reserve(trees);
     for (const ForestTree& tree : trees) pack(tree);
+    sparse_masks_.build(sparse_w_, n_features);
     is_padded_ = padded_w_.n_rows() + padded_leaf_w_.n_rows() > 0;
 }
 
@@ -301,22 +343,29 @@ void Forest::walk_trees(const Block& block, Form form, std::span<const float* co
         walk(x, axis_splits_, at);
     } else if (form == Form::sparse) {
         const SparseTable& w = sparse_w_;
+        if (!sparse_masks_.empty() && block.has_fewer_entries_than(w.indices.size() / w.n_rows()))
+            return walk_entries(sparse_splits_, at, [&](std::size_t i, std::size_t split) {
+                return block.dot(i % block.size(), sparse_masks_, w, split);
+            });
         walk(x, SparseSplits{sparse_splits_.data(), w.begin.data(), w.indices.data(), w.weights.data()}, at);
-    } else if (block.has_few_entries()) {
-        walk_entries(block, at);
     } else {
-        walk(x, PaddedSplits{padded_w_.data(), padded_splits_.data(), padded_w_.stride()}, at);
+        const PaddedTable& w = padded_w_;
+        if (w.stride() > 32 && block.has_fewer_entries_than(n_features_ / 16))
+            return walk_entries(padded_splits_, at, [&](std::size_t i, std::size_t split) {
+                return block.dot(i % block.size(), w.data() + split * w.stride());
+            });
+        walk(x, PaddedSplits{w.data(), padded_splits_.data(), w.stride()}, at);
     }
 }
 
-/// Padded splits by the entries of sparse rows: the lanes of `dot` make it the same sum.
-template <class Block>
-void Forest::walk_entries(const Block& block, std::span<std::int32_t> at) const {
+/// Walks by the entries of sparse rows; dot(walk, split) is a sum with the same bits as over all columns.
+template <class Dot>
+void Forest::walk_entries(std::span<const PackedSplit> splits, std::span<std::int32_t> at, const Dot& dot) {
     for (std::size_t i = 0; i < at.size(); ++i)
         while (at[i] >= 0) {
-            const auto split = static_cast<std::size_t>(at[i]);
-            const double sum = block.dot(i % block.size(), padded_w_.data() + split * padded_w_.stride());
-            at[i] = padded_splits_[split].child[static_cast<std::size_t>(sum + padded_splits_[split].bias >= 0.0)];
+            const auto number = static_cast<std::size_t>(at[i]);
+            const double score = dot(i, number) + splits[number].bias;
+            at[i] = splits[number].child[static_cast<std::size_t>(score >= 0.0)];
         }
 }
 
@@ -329,10 +378,8 @@ void Forest::linear_scores(const PackedTree& tree, std::size_t leaf, const float
         return;
     }
     for (std::size_t k = 0; k < n_outputs_; ++k) {
-        const std::size_t begin = sparse_leaf_w_.begin[first + k];
-        const std::size_t size = sparse_leaf_w_.begin[first + k + 1] - begin;
-        const std::span indices(sparse_leaf_w_.indices.data() + begin, size);
-        scores[k] = dot(indices, sparse_leaf_w_.weights.data() + begin, x) + intercepts[k];
+        const auto columns = sparse_leaf_w_.columns(first + k);
+        scores[k] = dot(columns, sparse_leaf_w_.weights.data() + sparse_leaf_w_.begin[first + k], x) + intercepts[k];
     }
 }
 

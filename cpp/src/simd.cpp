@@ -404,14 +404,12 @@ SPINNEY_KERNEL double dot(std::span<const float> x, const float* w) { return dot
 SPINNEY_KERNEL double dot(std::span<const std::uint8_t> x, const float* w) { return dot_of(x, w); }
 
 double dot(std::span<const std::int32_t> indices, const float* values, const float* w) {
-    std::array<float, float_lanes> lanes{};
+    LaneSum sum;
     for (std::size_t k = 0; k < indices.size(); ++k) {
         const auto j = static_cast<std::size_t>(indices[k]);
-        lanes[j % float_lanes] += values[k] * w[j];
+        sum.add(j, values[k] * w[j]);
     }
-    for (std::size_t half = float_lanes / 2; half >= 4; half /= 2)
-        for (std::size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-    return static_cast<double>((lanes[0] + lanes[2]) + (lanes[1] + lanes[3]));
+    return sum.total();
 }
 
 SPINNEY_KERNEL void walk(std::span<const float* const> rows, std::size_t size, const SplitArrays& splits,

@@ -53,6 +53,30 @@ struct SparseTable {
 
     void append(std::span<const std::int32_t> row_indices, std::span<const float> row_weights);
     [[nodiscard]] std::size_t n_rows() const { return begin.size() - 1; }
+    [[nodiscard]] std::span<const std::int32_t> columns(std::size_t row) const {
+        return {indices.data() + begin[row], begin[row + 1] - begin[row]};
+    }
+};
+
+/// Which columns the rows of a SparseTable have, one bit each: the way from a column to its weight. A row of
+/// text has few entries, and nearly all of them meet no weight.
+class ColumnMasks {
+public:
+    /// Stays empty if the bits would take far more memory than the table.
+    void build(const SparseTable& table, std::size_t n_features);
+    [[nodiscard]] bool empty() const { return words_.empty(); }
+
+    /// Product of a sparse row with row `number` of the table, with the same bits as `dot`.
+    [[nodiscard]] double dot(std::span<const std::int32_t> columns, std::span<const float> entries,
+                             const SparseTable& table, std::size_t number) const;
+
+private:
+    struct Word {
+        std::uint64_t bits = 0;
+        std::size_t first = 0;  ///< place in the table of the weight of its first column
+    };
+    std::size_t n_words_ = 0;  ///< words of a row
+    std::vector<Word> words_;
 };
 
 class Forest {
@@ -113,8 +137,8 @@ private:
     template <class Block>
     void walk_trees(const Block& block, Form form, std::span<const float* const> x,
                     std::span<std::int32_t> at) const;
-    template <class Block>
-    void walk_entries(const Block& block, std::span<std::int32_t> at) const;
+    template <class Dot>
+    static void walk_entries(std::span<const PackedSplit> splits, std::span<std::int32_t> at, const Dot& dot);
 
     void linear_scores(const PackedTree& tree, std::size_t leaf, const float* x, std::span<double> scores) const;
     [[nodiscard]] std::span<const double> values_of(std::size_t leaf) const {
@@ -128,6 +152,7 @@ private:
     std::vector<PackedAxis> axis_splits_;
     std::vector<PackedSplit> sparse_splits_, padded_splits_;
     SparseTable sparse_w_, sparse_leaf_w_;
+    ColumnMasks sparse_masks_;
     PaddedTable padded_w_, padded_leaf_w_;
 
     std::vector<std::int32_t> leaf_nodes_, leaf_labels_;
