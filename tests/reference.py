@@ -331,7 +331,7 @@ def boosting(labels_of_trees, codes, sample_weight, algorithm, n_classes, eta):
     """
     total = float(np.sum(sample_weight))
     weights = [float(weight) / total for weight in sample_weight]
-    n_rows = 1 / min(weights)
+    n_rows = total
     errors, tree_weights = [], []
     for labels in labels_of_trees:
         is_wrong = [label != code for label, code in zip(labels, codes, strict=True)]

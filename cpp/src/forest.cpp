@@ -295,7 +295,7 @@ void Forest::pack_leaves(const ForestTree& tree) {
     }
 }
 
-/// visit(tree, first row, rows of the block as floats, their leaves) for every tree and every block.
+/// visit(tree, block of rows, their leaves) for every tree and every block.
 template <Design D, class Visit>
 void Forest::visit_leaves(const D& rows, std::size_t n_threads, const Visit& visit) const {
     if (rows.n_rows == 0) return;

@@ -40,23 +40,50 @@ std::vector<std::uint32_t> rows_with_weight(std::span<const double> weights) {
     return rows;
 }
 
-/// Some columns of some rows as a dense matrix.
+/// Some columns of some rows, copied together: dense rows stay dense, sparse rows sparse.
 template <Design D>
-std::vector<float> gather(const D& rows, std::span<const std::uint32_t> numbers, std::span<const std::uint32_t> columns) {
-    constexpr auto absent = static_cast<std::uint32_t>(-1);
-    std::vector<std::uint32_t> place(rows.n_features, absent);
-    for (std::size_t k = 0; k < columns.size(); ++k) place[columns[k]] = static_cast<std::uint32_t>(k);
-    std::vector<float> values(numbers.size() * columns.size());
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        rows.prefetch(numbers[std::min(i + 1, numbers.size() - 1)]);
-        float* out = values.data() + i * columns.size();
-        if constexpr (is_sparse<D>)
-            rows.for_each(numbers[i], [&](std::size_t j, float x) { if (place[j] != absent) out[place[j]] = x; });
-        else
-            for (std::size_t k = 0; k < columns.size(); ++k) out[k] = static_cast<float>(rows.row(numbers[i])[columns[k]]);
+struct GatheredRows {
+    std::vector<float> values;
+
+    GatheredRows(const D& rows, std::span<const std::uint32_t> numbers, std::span<const std::uint32_t> columns)
+        : values(numbers.size() * columns.size()), part{values.data(), numbers.size(), columns.size()} {
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            rows.prefetch(numbers[std::min(i + 1, numbers.size() - 1)]);
+            const auto row = rows.row(numbers[i]);
+            float* out = values.data() + i * columns.size();
+            for (std::size_t k = 0; k < columns.size(); ++k) out[k] = static_cast<float>(row[columns[k]]);
+        }
     }
-    return values;
-}
+    GatheredRows(const GatheredRows&) = delete;  // `part` borrows the values
+    GatheredRows& operator=(const GatheredRows&) = delete;
+
+    DenseRows part;
+};
+
+template <>
+struct GatheredRows<SparseRows> {
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::int32_t> indices;
+    std::vector<float> values;
+
+    GatheredRows(const SparseRows& rows, std::span<const std::uint32_t> numbers, std::span<const std::uint32_t> columns) {
+        std::vector<std::int32_t> place(rows.n_features, -1);
+        for (std::size_t k = 0; k < columns.size(); ++k) place[columns[k]] = static_cast<std::int32_t>(k);
+        for (std::uint32_t number : numbers) {
+            rows.for_each(number, [&](std::size_t j, float x) {
+                if (place[j] < 0) return;
+                indices.push_back(place[j]);
+                values.push_back(x);
+            });
+            indptr.push_back(static_cast<std::int64_t>(indices.size()));
+        }
+        part = {indptr.data(), indices.data(), values.data(), numbers.size(), columns.size()};
+    }
+    GatheredRows(const GatheredRows&) = delete;
+    GatheredRows& operator=(const GatheredRows&) = delete;
+
+    SparseRows part;
+};
 
 }  // namespace
 
@@ -326,8 +353,8 @@ void TreeOptimizer<D>::solve_care(const Any& rows, const Scaling& scaling, std::
 template <Design D>
 void TreeOptimizer<D>::solve_in_columns(std::span<const std::uint32_t> columns, const CarePoints& care, std::size_t node,
                                         std::uint64_t sweep, std::span<float> w, double& bias) const {
-    const std::vector<float> values = gather(rows_, care.rows, columns);
-    const DenseRows part{values.data(), care.rows.size(), columns.size()};
+    const GatheredRows<D> gathered(rows_, care.rows, columns);
+    const auto& part = gathered.part;
     std::vector<std::uint32_t> numbers(care.rows.size());
     std::iota(numbers.begin(), numbers.end(), 0U);
     std::vector<double> mean, inverse_scale;

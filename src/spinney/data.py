@@ -164,6 +164,13 @@ def _problem(
     X = _container(X)
     rows = _compact_rows(X)
     weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    return Problem(X, rows, targets, weights, n_classes, *_scaling(rows, weights, n_threads))
+
+
+def _scaling(
+    rows: _core.Rows, weights: NDArray[np.float64], n_threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Centre and scale of the columns, and the mean squared length of a row in their units."""
     mean, deviation, low, high = _core.column_moments(rows, weights, n_threads)
     # Halves, because the range of a float32 column may overflow float32.
     half_range = 0.5 * high.astype(np.float64) - 0.5 * low.astype(np.float64)
@@ -175,12 +182,24 @@ def _problem(
         squares += mean**2
         mean = np.where(scale > 0, 0.0, mean)
     shares = np.divide(squares, scale**2, out=np.zeros_like(scale), where=scale > 0)
-    return Problem(X, rows, targets, weights, n_classes, mean, scale, float(shares.sum()))
+    return mean, scale, float(shares.sum())
 
 
 def reweight(problem: Problem, weights: NDArray[np.float64], *, n_threads: int = 1) -> Problem:
     """The same task with other weights, scaled anew: rows of weight 0 leave no trace."""
-    return _problem(problem.matrix, problem.targets, weights, problem.n_classes, n_threads)
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    mean, scale, squared_length = _scaling(problem.rows, weights, n_threads)
+    target_scale = 1.0
+    if not problem.n_classes:
+        target_scale = _deviation(problem.targets.astype(np.float64, copy=False), weights)
+    return replace(
+        problem,
+        sample_weight=weights,
+        mean=mean,
+        scale=scale,
+        squared_length=squared_length,
+        target_scale=target_scale,
+    )
 
 
 def take_columns(problem: Problem, columns: NDArray[np.intp], *, n_threads: int = 1) -> Problem:

@@ -126,15 +126,6 @@ def test_tree_learns_from_its_sample_alone(kind, with_replacement):
     assert found.trace.objective == alone.trace.objective
 
 
-def test_sample_without_weight_falls_back_to_all_rows():
-    plan = a_plan(n_samples=10)
-    weights = np.where(plan.row_counts(0, N_ROWS) > 0, 0.0, 1.0)
-    found = grow_tree(a_problem(weights=weights), complete_start, OPTIONS, plan, 0)
-    whole = grow_tree(a_problem(weights=weights), complete_start, OPTIONS,
-                      a_plan(n_samples=N_ROWS), 0)  # fmt: skip
-    assert found.tree.same_as(whole.tree)
-
-
 # --- columns -------------------------------------------------------------------------------------
 
 

@@ -666,6 +666,28 @@ def test_out_of_bag_estimate_refuses_a_warm_start_with_other_samples() -> None:
     assert fitted.oob_score_ == before
     fitted.set_params(max_samples=0.3, oob_score=False).fit(X, Y)
     assert not hasattr(fitted, "oob_score_")
+    with pytest.raises(ValueError, match=r"samples have changed"):  # and it is not forgotten
+        fitted.set_params(oob_score=True).fit(X, Y)
+
+
+def test_failure_between_two_trees_leaves_no_worker_behind(monkeypatch: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError("closed pipe")
+
+    monkeypatch.setattr("spinney.estimators.forest.report_tree", fail)
+    n_threads = threading.active_count()
+    with pytest.raises(OSError, match="closed pipe"):
+        forest(n_estimators=50, n_jobs=2, max_iter=20).fit(X, Y)
+    assert threading.active_count() <= n_threads + 3  # idle threads of the pool, none with work
+    before = time.process_time()
+    time.sleep(0.3)
+    assert time.process_time() - before < 0.15
+
+
+def test_voting_of_a_fitted_forest_is_that_of_its_leaves() -> None:
+    fitted = forest().fit(X, Y)
+    before = fitted.predict_proba(X)
+    assert np.array_equal(fitted.set_params(leaf="linear").predict_proba(X), before)
 
 
 def test_warm_start_keeps_the_trees_it_has(tasks: Tasks) -> None:

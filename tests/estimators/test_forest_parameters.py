@@ -84,6 +84,8 @@ BOOSTING = [
     ({"learning_rate": 0}, ValueError),
     ({"learning_rate": -0.1}, ValueError),
     ({"learning_rate": np.inf}, ValueError),
+    ({"learning_rate": 200.0}, ValueError),
+    ({"learning_rate": 1e-300}, ValueError),
     ({"learning_rate": "slow"}, TypeError),
     ({"learning_rate": True}, TypeError),
     ({"resample": 1}, TypeError),

@@ -44,7 +44,7 @@ def some_trees(n_trees: int) -> list[Tree]:
     [
         ([0, 1, 2], [2, 0, 1, 1], [2, 0, 1, 1]),
         ([0, 1, 2], [-5, 0, 7, 2], [-1, 0, -1, 2]),
-        ([0, 1, 2], [0.5, 1.0, 2.0, 2.5], [-1, 1, 2, -1]),
+        ([0, 1, 2], [7.0, 1.0, 2.0, 9.0], [-1, 1, 2, -1]),
         (["a", "c", "e"], ["b", "c", "f", ""], [-1, 1, -1, -1]),
         (["a", "c", "e"], ["aa", "a", "e", "cat"], [-1, 0, 2, -1]),
         ([False, True], [True, False, True, True], [1, 0, 1, 1]),
@@ -63,6 +63,21 @@ def test_labels_become_codes_and_unknown_ones_minus_one(
     assert judged.rows.n_rows == 4
 
 
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["0", "1", "2", "0"], r"holds none of the classes \[0, 1, 2\], .* give labels .* try"),
+        ([0.0, np.nan, 1.0, 2.0], "y_val contains NaN"),
+        ([0.5, 1.25, 0.1, 0.2], "Unknown label type"),
+    ],
+    ids=str,
+)
+def test_labels_of_another_kind_are_refused(labels: list[Any], message: str) -> None:
+    tree = TAOTreeClassifier(max_depth=1, max_iter=1).fit(X, np.arange(150) % 3)
+    with pytest.raises(ValueError, match=message):
+        given_rows(tree, X[:4], np.array(labels))
+
+
 # --- rows set aside -------------------------------------------------------------------------
 
 
@@ -75,9 +90,10 @@ def test_rows_are_split_in_two_and_keep_their_weights(
     weights = np.array(data.draw(st.lists(st.floats(0.1, 9), min_size=len(codes),
                                           max_size=len(codes))))  # fmt: skip
     problem = a_problem(codes, weights)
-    expected = [round(fraction * codes.count(code)) for code in range(problem.n_classes)]
-    if sum(expected) in (0, len(codes)):
-        with pytest.raises(ValueError, match=r"leaves no row to validate or none to train"):
+    sizes = [codes.count(code) for code in range(problem.n_classes)]
+    expected = [max(0, min(round(fraction * size), size - 1)) for size in sizes]
+    if sum(expected) == 0:
+        with pytest.raises(ValueError, match=r"leaves no row to validate; give .* try"):
             set_aside(problem, fraction, seed)
         return
     judged, trained = set_aside(problem, fraction, seed)
@@ -87,6 +103,12 @@ def test_rows_are_split_in_two_and_keep_their_weights(
     assert aside.tolist() == expected
     assert judged.rows is problem.rows
     assert np.array_equal(judged.codes, problem.classes)
+
+
+def test_every_class_is_left_to_train_on() -> None:
+    problem = a_problem([0] * 10 + [1])
+    _, trained = set_aside(problem, 0.6, 0)
+    assert set(problem.classes[trained > 0]) == {0, 1}
 
 
 def test_seed_decides_the_rows_set_aside() -> None:

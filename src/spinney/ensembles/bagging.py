@@ -12,9 +12,10 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -91,7 +92,7 @@ def bag_trees(
     first: int = 0,
     last_tree: Tree | None = None,
     n_jobs: int | None = None,
-) -> Iterator[OptimizedTree]:
+) -> Generator[OptimizedTree, None, None]:
     """Optimised trees number `first`, `first` + 1, ... of a plan, in order, as they are done.
 
     Parameters
@@ -118,12 +119,23 @@ def bag_trees(
     options = replace(options, n_threads=max(1, n_workers // max(1, len(trees))))
     stop = StopSignal()
     tasks = (delayed(_work)(stop, problem, start, options, plan, tree) for tree in trees)
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=_return_as())
+    grown = Parallel(n_jobs=n_jobs, prefer="threads", return_as=_return_as())(tasks)
     try:
-        yield from parallel(tasks)
+        # Not `yield from`: joblib is to be closed after the workers have stopped.
+        for found in grown:  # noqa: UP028
+            yield found
     except BaseException:  # Ctrl-C, an error, or a caller who wants no more trees
         stop.stop()
+        _close(grown)
         raise
+
+
+def _close(grown: Any) -> None:
+    """End joblib's generator without its word on trees that nobody wants any more."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        if isinstance(grown, Generator):
+            grown.close()
 
 
 def _return_as() -> str:
@@ -160,7 +172,7 @@ def grow_tree(
     callback = None if stop is None else stop.look
     start_seed = plan.start_seed(tree)
     weights = problem.sample_weight * plan.row_counts(tree, problem.n_rows)
-    sample = replace(problem, sample_weight=_some_weight(weights, problem.sample_weight))
+    sample = replace(problem, sample_weight=weights)
     options = replace(
         options, seed=plan.tree_seed(tree), start_seed=start_seed, alpha=plan.alphas[tree]
     )
@@ -189,13 +201,6 @@ def _work(
     with stop.working():
         stop.look()
         return grow_tree(problem, start, options, plan, tree, stop=stop)
-
-
-def _some_weight(
-    weights: NDArray[np.float64], fallback: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The weights of a sample; all rows if it drew none with a weight."""
-    return weights if weights.any() else fallback
 
 
 def _widen(tree: Tree, columns: NDArray[np.intp], n_features: int) -> Tree:

@@ -60,15 +60,15 @@ class BoostingRule:
         """
         return error >= self.worst_error - 1e-10
 
-    def tree_weight(self, error: float, n_rows: float) -> float:
+    def tree_weight(self, error: float, total: float) -> float:
         """α of algorithm 1.
 
         A tree without errors would get infinite weight, and the paper leaves it open. Here an
-        error counts as at least that of half a row, one more row among `n_rows`. Such a tree does
-        not change the weights, so the next one is optimised on the same task from another start,
-        and boosting goes on.
+        error counts as at least that of half a row, one more row among `total` (the sum of the
+        sample weights). Such a tree does not change the weights, so the next one is optimised on
+        the same task from another start, and boosting goes on.
         """
-        least = 0.5 / (n_rows + 1.0)
+        least = 0.5 / (total + 1.0)
         error = min(max(error, least), 1.0 - least)
         chance = 0.0 if self.algorithm == "m1" else math.log(self.n_classes - 1)
         return self.learning_rate * (math.log((1.0 - error) / error) + chance)
@@ -116,10 +116,8 @@ def boost_trees(
     codes = problem.classes
     total = float(problem.sample_weight.sum())
     weights = problem.sample_weight / total
-    # As many rows as there would be if all weighed as little as the lightest.
-    n_rows = 1.0 / float(weights[weights > 0].min())
     for tree, weight in given:
-        weights = reweighted(weights, labels_of(tree, problem) != codes, weight)
+        weights = reweighted(weights, labels_of(tree, problem, options.n_threads) != codes, weight)
     number = len(given)
     while True:
         sample = replace(problem, sample_weight=total * _shares(weights, rule, seed, number))
@@ -130,7 +128,7 @@ def boost_trees(
         if rule.is_weak(error):
             yield BoostedTree(found.tree, found.trace, error, 0.0)
             return
-        weight = rule.tree_weight(error, n_rows)
+        weight = rule.tree_weight(error, total)
         yield BoostedTree(found.tree, found.trace, error, weight)
         weights = reweighted(weights, is_wrong, weight)
         number += 1
@@ -145,9 +143,12 @@ def labels_of(tree: Tree, problem: Problem, n_threads: int = 1) -> NDArray[np.in
 def reweighted(
     weights: NDArray[np.float64], is_wrong: NDArray[np.bool_], tree_weight: float
 ) -> NDArray[np.float64]:
-    """Weights for the next tree: those of wrong rows times exp(α), made to sum to 1."""
-    raised = np.where(is_wrong, weights * math.exp(tree_weight), weights)
-    return np.asarray(raised / raised.sum())
+    """Weights for the next tree: those of wrong rows times exp(α), made to sum to 1.
+
+    Dividing the others is the same after the sum, and cannot overflow.
+    """
+    lowered = np.where(is_wrong, weights, weights * math.exp(-tree_weight))
+    return np.asarray(lowered / lowered.sum())
 
 
 def _shares(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-ROWS, COLUMNS, TREE = range(3)
+ROWS, COLUMNS, TREE, VALIDATION = range(4)
 
 
 def stream(seed: int, tree: int, purpose: int) -> np.random.Generator:

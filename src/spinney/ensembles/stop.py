@@ -18,7 +18,7 @@ class StoppedError(Exception):
 
 
 class StopSignal:
-    """A flag that workers look at after every sweep, and a count of those at work.
+    """A flag that workers look at after every sweep, and the threads at work.
 
     In another process it is a new flag, which nobody raises: there the backend ends the workers.
     """
@@ -26,7 +26,7 @@ class StopSignal:
     def __init__(self) -> None:
         self._is_raised = False
         self._change = threading.Condition()
-        self._n_working = 0
+        self._working: set[int] = set()
 
     def __reduce__(self) -> tuple[type[StopSignal], tuple[()]]:
         return StopSignal, ()
@@ -34,13 +34,14 @@ class StopSignal:
     @contextmanager
     def working(self) -> Iterator[None]:
         """Count the caller among those at work."""
+        own = threading.get_ident()
         with self._change:
-            self._n_working += 1
+            self._working.add(own)
         try:
             yield
         finally:
             with self._change:
-                self._n_working -= 1
+                self._working.discard(own)
                 self._change.notify_all()
 
     def look(self, trace: Trace | None = None) -> None:
@@ -50,7 +51,11 @@ class StopSignal:
             raise StoppedError
 
     def stop(self) -> None:
-        """Raise the flag and wait until nobody is at work."""
+        """Raise the flag and wait until nobody else is at work.
+
+        A worker may be the one who calls, if it happens to collect an abandoned generator.
+        """
         self._is_raised = True
+        own = {threading.get_ident()}
         with self._change:
-            self._change.wait_for(lambda: self._n_working == 0)
+            self._change.wait_for(lambda: self._working <= own)

@@ -100,7 +100,7 @@ class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _options(self, seed: int = 0, n_threads: int = 1, alpha: float = 0.0) -> TAOOptions:
+    def _options(self, alpha: float, seed: int = 0, n_threads: int = 1) -> TAOOptions:
         """The optimiser's options from the constructor's values."""
         return TAOOptions(
             loss=self.loss,

@@ -25,7 +25,7 @@ from spinney.estimators.parameters import (
     check_boolean,
     check_choice,
     check_integer,
-    check_real,
+    check_learning_rate,
     check_share,
 )
 from spinney.estimators.progress import report_tree
@@ -46,8 +46,8 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
         Depth of each tree's start. None is for ``init="cart"`` only.
     alpha : float, default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of the rows; the
-        papers' λ. The row weights of each tree sum to the number of rows, so that it means the
-        same in every round.
+        papers' λ. The row weights of each tree sum to what the sample weights sum to, so that
+        it means the same in every round.
     split : {"oblique", "axis"}, default="oblique"
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
@@ -69,7 +69,7 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
     algorithm : {"samme", "m1"}, default="samme"
         SAMME stops at a tree with a weighted error of 1 - 1/K or more, AdaBoost.M1 at 1/2.
     learning_rate : float, default=0.1
-        Shrinkage of the trees' weights; the papers' η.
+        Shrinkage of the trees' weights, from 1e-6 to 10; the papers' η.
     resample : bool, default=False
         Optimise each tree on rows drawn by their weights, instead of on the exact weights.
     n_iter_no_change : int or None, default=None
@@ -326,7 +326,7 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
         check_n_estimators(self.n_estimators, len(self.trees_) if self._is_continued() else 0)
         check_alpha(self.alpha)
         check_choice("algorithm", self.algorithm, ALGORITHMS)
-        check_real("learning_rate", self.learning_rate, minimum=0.0, is_open=True, example="0.1")
+        check_learning_rate(self.learning_rate)
         check_boolean("resample", self.resample)
         if self.n_iter_no_change is not None:
             check_integer("n_iter_no_change", self.n_iter_no_change, minimum=1, example="10")
@@ -364,7 +364,7 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
         members = self._members()
         for member in members:
             watch.see(member.tree, member.weight, n_threads)
-        if len(members) < n_trees and not self._has_ended(members):
+        if len(members) < n_trees:
             for member in self._boost(problem, members):
                 members.append(member)
                 watch.see(member.tree, member.weight, n_threads)
@@ -378,14 +378,12 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
             self.algorithm, float(self.learning_rate), self.n_classes_, bool(self.resample)
         )
 
-    def _has_ended(self, members: list[BoostedTree]) -> bool:
-        """Whether boosting could not even begin: the one tree is no better than chance."""
-        return bool(members) and self._rule().is_weak(members[0].error)
-
     def _members(self) -> list[BoostedTree]:
         """Trees of the last fit, if this one goes on from it."""
         if not self._is_continued():
             return []
+        if self._rule().is_weak(float(self.estimator_errors_[0])):
+            return []  # boosting could not even begin; it begins anew
         parts = (self.trees_, self.traces_, self.estimator_errors_, self.estimator_weights_)
         return [
             BoostedTree(tree, trace, float(error), float(weight))
@@ -395,7 +393,7 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
     def _boost(self, problem: Problem, members: list[BoostedTree]) -> Iterator[BoostedTree]:
         """The trees that follow `members`; warns where boosting comes to its end."""
         rule = self._rule()
-        options = self._options(n_threads=self._n_threads(), alpha=float(self.alpha))
+        options = self._options(float(self.alpha), n_threads=self._n_threads())
         given = [(member.tree, member.weight) for member in members]
         for member in boost_trees(problem, self._start(), options, rule, self._seed, given):
             if not rule.is_weak(member.error):
@@ -455,5 +453,5 @@ def _warn_of_end(n_trees: int, error: float, worst_error: float) -> None:
         f"{worst_error:.3g}; the forest is {kept}; try a larger max_depth, a smaller alpha, or "
         'algorithm="samme".',
         ConvergenceWarning,
-        stacklevel=2,
+        stacklevel=7,  # the caller of ``fit``
     )

@@ -7,6 +7,7 @@ store what came back. No algorithm lives here.
 from __future__ import annotations
 
 import warnings
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class _TAOForest(ForestEstimator):
     """What both estimators share: the plan, the growing, and the out-of-bag estimate."""
 
     _seed: int
-    _sampling: tuple[int, int, bool]
+    _sampling: tuple[int, int, bool] | None  # None once they differ between trees
     _last_tree: Tree | None  # unpruned; where the next tree starts if it goes on from this one
 
     def _check_parameters(self) -> None:
@@ -69,17 +70,19 @@ class _TAOForest(ForestEstimator):
         grown = bag_trees(
             problem,
             self._start(),
-            self._options(),
+            self._options(plan.alphas[0]),
             plan,
             first=len(trees),
             last_tree=self._last_tree if is_continued else None,
             n_jobs=self.n_jobs,
         )
-        for found in grown:
-            trees.append(found.tree)
-            traces.append(found.trace)
-            self._last_tree = found.unpruned if self.start == "previous" else None
-            report_tree(self.verbose, len(trees), int(self.n_estimators), found.trace)
+        # Closed also if reporting fails or Ctrl-C comes between two trees: no worker goes on alone.
+        with closing(grown):
+            for found in grown:
+                trees.append(found.tree)
+                traces.append(found.trace)
+                self._last_tree = found.unpruned if self.start == "previous" else None
+                report_tree(self.verbose, len(trees), int(self.n_estimators), found.trace)
         self._store_forest(trees, traces, problem, np.ones(len(trees)))
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
             self.__dict__.pop(name, None)  # a warm start may find those of fewer trees
@@ -111,13 +114,14 @@ class _TAOForest(ForestEstimator):
     def _check_sampling(self, plan: BaggingPlan, problem: Problem) -> None:
         """Raise if a warm start cannot know which rows its first trees have seen."""
         sampling = (problem.n_rows, plan.n_samples, plan.with_replacement)
-        if self._is_continued() and self.oob_score and sampling != self._sampling:
+        is_mixed = self._is_continued() and sampling != self._sampling
+        if is_mixed and self.oob_score:
             raise ValueError(
-                f"oob_score=True with warm_start=True, but the samples have changed from "
-                f"(rows, drawn, bootstrap)={self._sampling} to {sampling}; give the same rows, "
-                "max_samples and bootstrap as before; try warm_start=False."
+                f"oob_score=True with warm_start=True, but the samples have changed to (rows, "
+                f"drawn, bootstrap)={sampling}; give the same rows, max_samples and bootstrap in "
+                "all fits; try warm_start=False."
             )
-        self._sampling = sampling
+        self._sampling = None if is_mixed else sampling
 
     def _out_of_bag_sums(
         self, plan: BaggingPlan, problem: Problem
@@ -134,7 +138,7 @@ class _TAOForest(ForestEstimator):
                 f"{n_missing} of {problem.n_rows} rows were seen by every tree and have no "
                 "out-of-bag prediction; theirs is nan; try more trees or a smaller max_samples.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=6,  # the caller of ``fit``
             )
         return sums, counts
 
@@ -243,6 +247,12 @@ class TAOForestClassifier(_TAOForest, TAOClassification):
         Accuracy on the rows that trees did not see, if `oob_score`.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
         Their class probabilities; nan for a row that every tree saw or that has no weight.
+
+    Notes
+    -----
+    A weight counts in the loss of a row that was drawn, not in the draw: a row of weight 3 is in
+    the sample of a tree or not, while three copies of it are drawn one by one. Rows of weight 0
+    are left out before the draw.
 
     References
     ----------
@@ -360,7 +370,7 @@ class TAOForestClassifier(_TAOForest, TAOClassification):
         check_choice("voting", self.voting, VOTINGS)
 
     def _is_hard(self) -> bool:
-        return self.voting == "hard" or (self.voting == "auto" and self.leaf == "constant")
+        return self.voting == "hard" or (self.voting == "auto" and not self.trees_[0].is_linear)
 
     def _sums(self, X: ArrayLike) -> NDArray[np.float64]:
         """Votes, or sums of probabilities, of all trees."""
@@ -396,7 +406,7 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         Depth of each tree's start. None is for ``init="cart"`` only.
     alpha : float or (float, float), default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of a tree's rows; the
-        papers' λ. A pair is a path over the trees, evenly spaced in logarithms.
+        papers' λ. A pair is a path over the trees, as in :class:`TAOForestClassifier`.
     split : {"oblique", "axis"}, default="oblique"
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
@@ -461,6 +471,12 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         R² on the rows that trees did not see, if `oob_score`.
     oob_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs)
         Their predictions; nan for a row that every tree saw or that has no weight.
+
+    Notes
+    -----
+    A weight counts in the loss of a row that was drawn, not in the draw: a row of weight 3 is in
+    the sample of a tree or not, while three copies of it are drawn one by one. Rows of weight 0
+    are left out before the draw.
 
     References
     ----------

@@ -12,6 +12,7 @@ from spinney.estimators.base import TAOEstimator
 from spinney.estimators.importance import split_importances
 from spinney.optimize.trace import Trace
 from spinney.tree.forest import Forest
+from spinney.tree.route import apply
 from spinney.tree.size import count_flops
 from spinney.tree.structure import Tree
 
@@ -74,13 +75,12 @@ class ForestEstimator(TAOEstimator):
     ) -> None:
         """Set the attributes that describe the trees; `shares` weight their importances."""
         forest = Forest(tuple(trees))
-        leaves = forest.apply(problem.rows, n_threads=self._n_threads())
         importances = np.zeros(problem.n_features)
         flops = 0.0
         for number, tree in enumerate(trees):
-            reached = tree.leaf_index[leaves[:, number]]
-            leaf_rows = np.zeros(tree.n_leaves)
-            np.add.at(leaf_rows, reached, problem.sample_weight)
+            # One tree after the other: leaves of all rows in all trees may be gigabytes.
+            reached = tree.leaf_index[apply(tree, problem.rows, self._n_threads())]
+            leaf_rows = _total_weights(reached, problem.sample_weight, tree.n_leaves)
             flops += count_flops(tree, leaf_rows)
             importances += shares[number] * split_importances(tree, leaf_rows, problem.scale)
         total = importances.sum()
@@ -90,3 +90,9 @@ class ForestEstimator(TAOEstimator):
         self.n_parameters_ = forest.n_parameters
         self.flops_ = flops
         self.feature_importances_ = importances / total if total > 0 else importances
+
+
+def _total_weights(
+    groups: NDArray[np.int32], weights: NDArray[np.float64], n_groups: int
+) -> NDArray[np.float64]:
+    return np.asarray(np.bincount(groups, weights=weights, minlength=n_groups), dtype=np.float64)

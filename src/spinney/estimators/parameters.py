@@ -128,6 +128,21 @@ def check_share(name: str, value: object, *, example: str) -> None:
         )
 
 
+LEARNING_RATES = (1e-6, 10.0)
+"""Beyond these the weights of trees or rows leave the range of numbers."""
+
+
+def check_learning_rate(value: object) -> None:
+    """Raise unless boosting can shrink, or moderately stretch, the trees' weights by `value`."""
+    check_real("learning_rate", value, minimum=0.0, is_open=True, example="0.1")
+    low, high = LEARNING_RATES
+    if not low <= float(value) <= high:  # type: ignore[arg-type]
+        raise ValueError(
+            f"learning_rate={value!r} is out of range; give a number from {low:g} to {high:g}; "
+            "try learning_rate=0.1."
+        )
+
+
 def check_integer(name: str, value: object, *, minimum: int, example: str) -> None:
     """Raise unless `value` is an integer >= `minimum`."""
     accepted = f"give an integer >= {minimum}; try {name}={example}."

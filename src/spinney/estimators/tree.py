@@ -84,7 +84,7 @@ class _TAOTree(TAOEstimator):
     def _begin(self, problem: Problem) -> tuple[Topology | Tree, TAOOptions]:
         """Where the optimiser starts, and its options."""
         seed = self._draw_seed()
-        options = self._options(seed, self._n_threads(), float(self.alpha))
+        options = self._options(float(self.alpha), seed, self._n_threads())
         if self._is_continued():
             check_fits(self.tree_, problem, self.split, "the tree to continue")
             return self.tree_, options

@@ -7,17 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from spinney import _core
 from spinney.data import Problem, as_rows
-from spinney.ensembles.seeds import stream
+from spinney.ensembles.seeds import VALIDATION, stream
 from spinney.estimators.validation import check_rows
 from spinney.tree.route import outputs
 from spinney.tree.structure import Tree
-
-VALIDATION = 3
-"""Purpose of the random numbers that set rows aside, beside those of `ensembles.seeds`."""
 
 
 class Judged(NamedTuple):
@@ -33,10 +32,15 @@ def given_rows(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judged:
     rows = check_rows(estimator, X)
     labels: NDArray[Any] = column_or_1d(y)
     check_consistent_length(rows, labels)
-    places = np.searchsorted(estimator.classes_, labels)
-    places = np.minimum(places, len(estimator.classes_) - 1)
-    is_known = estimator.classes_[places] == labels
-    codes = np.where(is_known, places, -1).astype(np.int32)
+    assert_all_finite(labels, input_name="y_val")
+    check_classification_targets(labels)
+    code_of = {label: code for code, label in enumerate(estimator.classes_.tolist())}
+    codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int32)
+    if (codes < 0).all():
+        raise ValueError(
+            f"y_val holds none of the classes {estimator.classes_.tolist()!r}, its first label is "
+            f"{labels[:1].tolist()!r}; give labels as in y; try the same encoding for both."
+        )
     return Judged(as_rows(rows), codes, np.ones(len(codes)))
 
 
@@ -51,12 +55,13 @@ def set_aside(problem: Problem, fraction: float, seed: int) -> tuple[Judged, NDA
     sizes = np.bincount(problem.classes, minlength=problem.n_classes)
     firsts = np.repeat(np.cumsum(sizes) - sizes, sizes)
     is_aside = np.zeros(n_rows, dtype=np.bool_)
-    is_aside[order] = np.arange(n_rows) - firsts < np.repeat(np.round(fraction * sizes), sizes)
-    if not is_aside.any() or is_aside.all():
+    n_aside = np.minimum(np.round(fraction * sizes), sizes - 1)  # every class is left to train on
+    is_aside[order] = np.arange(n_rows) - firsts < np.repeat(n_aside, sizes)
+    if not is_aside.any():
         raise ValueError(
             f"validation_fraction={fraction} of {n_rows} rows in {problem.n_classes} classes "
-            "leaves no row to validate or none to train; give a share that rounds to at least one "
-            "row of a class; try more rows, or X_val and y_val."
+            "leaves no row to validate; give a share that rounds to at least one of several rows "
+            "of a class; try more rows, or X_val and y_val."
         )
     judged = np.where(is_aside, problem.sample_weight, 0.0)
     trained = np.where(is_aside, 0.0, problem.sample_weight)

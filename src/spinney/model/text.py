@@ -184,7 +184,8 @@ def _tree_of(model: object) -> Tree:
         return tree
     raise TypeError(
         f"model={type(model).__name__} holds no spinney tree; give a Tree or a fitted estimator; "
-        "try fit first, or spinney.tree.from_sklearn for a scikit-learn tree."
+        "try fit first, forest.trees_[0] for a tree of a forest, or spinney.tree.from_sklearn for "
+        "a scikit-learn tree."
     )
 
 

@@ -182,6 +182,8 @@ class Forest:
     # Two threads may both build it; either copy does.
     @cached_property
     def _native(self) -> _core.Forest:
+        for tree in self.trees:
+            tree.check()  # cheap beside packing; trees may come from anywhere
         arrays = [
             (
                 tree.left,
