@@ -25,6 +25,7 @@ from sklearn.ensemble import (
 )
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from threadpoolctl import threadpool_limits
 
 from spinney import (
     TAOBoostClassifier,
@@ -64,7 +65,13 @@ REGRESSORS = {
 
 
 def main() -> None:
-    """Compare the models on both tasks, then draw the first one."""
+    """Compare the models on both tasks with one thread each, then draw the first one."""
+    with threadpool_limits(limits=1):
+        run()
+
+
+def run() -> None:
+    """Fit, print and draw."""
     digits = train_test_split(*load_digits(return_X_y=True), random_state=SEED)
     compare("Digits: 1347 training rows, 64 features, 10 classes", CLASSIFIERS, digits)
     friedman = make_friedman1(n_samples=4000, noise=1.0, random_state=SEED)
