@@ -18,8 +18,7 @@ from sklearn.metrics import accuracy_score
 
 from spinney.data import Problem, as_rows, reweight
 from spinney.ensembles.boosting import BoostedTree, BoostingRule, boost_trees
-from spinney.estimators.base import TAOClassification
-from spinney.estimators.forest_base import ForestEstimator
+from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.parameters import (
     check_alpha,
     check_boolean,
@@ -35,7 +34,7 @@ from spinney.estimators.watch import Judged, Watch, given_rows, set_aside
 ALGORITHMS = ("samme", "m1")
 
 
-class TAOBoostClassifier(ForestEstimator, TAOClassification):
+class TAOBoostClassifier(VotingForest):
     """A small forest of boosted trees: SAMME or AdaBoost.M1 over TAO trees.
 
     Parameters
@@ -217,21 +216,6 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
         """
         return self._transact(X, y, sample_weight, X_val, y_val)
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class with the largest weighted vote; the first of `classes_` if several tie.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        best = self._votes(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
-
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Share of each class in the weighted vote.
 
@@ -244,20 +228,6 @@ class TAOBoostClassifier(ForestEstimator, TAOClassification):
         float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
         """
         return _shares(self._votes(X))
-
-    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Logarithms of `predict_proba`; -inf where it is 0.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Weighted votes, divided by the sum of the weights.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from contextlib import closing
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +16,8 @@ from sklearn.metrics import r2_score
 
 from spinney.data import Problem, as_rows
 from spinney.ensembles.bagging import BaggingPlan, bag_trees, out_of_bag
-from spinney.estimators.base import TAOClassification, TAORegression
-from spinney.estimators.forest_base import ForestEstimator
+from spinney.estimators.base import TAORegression
+from spinney.estimators.forest_base import ForestEstimator, VotingForest
 from spinney.estimators.parameters import check_boolean, check_choice
 from spinney.estimators.progress import report_tree
 from spinney.estimators.sampling import (
@@ -160,7 +159,7 @@ class _TAOForest(ForestEstimator):
         raise NotImplementedError
 
 
-class TAOForestClassifier(_TAOForest, TAOClassification):
+class TAOForestClassifier(_TAOForest, VotingForest):
     """A small forest of independently optimised trees, combined by vote or average.
 
     Parameters
@@ -322,21 +321,6 @@ class TAOForestClassifier(_TAOForest, TAOClassification):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class with the most votes, or the largest mean probability; the first if several tie.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        best = self._sums(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
-
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Class probabilities of each row: shares of the votes, or means over the trees.
 
@@ -348,22 +332,8 @@ class TAOForestClassifier(_TAOForest, TAOClassification):
         -------
         float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
         """
-        sums = self._sums(X)
-        return sums / self.forest_.n_trees
-
-    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Logarithms of `predict_proba`; -inf where it is 0.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+        votes = self._votes(X)
+        return votes / self.forest_.n_trees
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -372,7 +342,7 @@ class TAOForestClassifier(_TAOForest, TAOClassification):
     def _is_hard(self) -> bool:
         return self.voting == "hard" or (self.voting == "auto" and not self.trees_[0].is_linear)
 
-    def _sums(self, X: ArrayLike) -> NDArray[np.float64]:
+    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
         """Votes, or sums of probabilities, of all trees."""
         rows = as_rows(self._checked_rows(X))
         weights = np.ones(self.forest_.n_trees)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem, as_rows
-from spinney.estimators.base import TAOEstimator
+from spinney.estimators.base import TAOClassification, TAOEstimator
 from spinney.estimators.importance import split_importances
 from spinney.optimize.trace import Trace
 from spinney.tree.forest import Forest
@@ -90,6 +92,50 @@ class ForestEstimator(TAOEstimator):
         self.n_parameters_ = forest.n_parameters
         self.flops_ = flops
         self.feature_importances_ = importances / total if total > 0 else importances
+
+
+class VotingForest(ForestEstimator, TAOClassification):
+    """Classifies by the largest entry of what the trees say together."""
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class with the most votes; the first of `classes_` if several tie.
+
+        Votes are weighted by the trees' weights if they have any, and are mean probabilities if
+        the forest averages them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        best = self._votes(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Class probabilities of each row."""
+        raise NotImplementedError
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Logarithms of `predict_proba`; -inf where it is 0.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
+        """What the trees say of each row, summed, (n_rows, n_classes)."""
+        raise NotImplementedError
 
 
 def _total_weights(

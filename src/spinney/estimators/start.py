@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.data import Problem
 from spinney.estimators.parameters import check_integer, check_real
 from spinney.tree.convert import from_sklearn
-from spinney.tree.start import random_topology, split_probability
+from spinney.tree.start import complete_size, random_topology, split_probability
 from spinney.tree.structure import Topology, Tree, complete_topology
 
 INIT_WORDS = ("balanced", "random", "cart", "random_structure")
@@ -87,11 +87,6 @@ class RandomStructure:
         """One random structure as child arrays ``(left, right)``."""
         p = split_probability(self.min_depth, self.max_depth, self.expected_nodes)
         return random_topology(self.min_depth, self.max_depth, p, np.random.default_rng(seed))
-
-
-def complete_size(depth: int) -> int:
-    """Number of nodes of a complete binary tree."""
-    return int(2 ** (int(depth) + 1) - 1)
 
 
 def check_init(init: object) -> None:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spinney import _core
+from spinney.tree.forest import Forest
 from spinney.tree.structure import Tree
 
 
@@ -50,21 +51,4 @@ def outputs(tree: Tree, rows: _core.Rows, n_threads: int = 1) -> NDArray[np.floa
 
 def decision_path(tree: Tree, rows: _core.Rows, n_threads: int = 1) -> sp.csr_matrix:
     """Nodes that each row passes, as a CSR 0/1 matrix of shape (n_rows, n_nodes)."""
-    paths = _leaf_paths(tree)
-    leaves = tree.leaf_index[apply(tree, rows, n_threads)]
-    lengths = np.array([len(path) for path in paths], dtype=np.int64)
-    indptr = np.concatenate([[0], np.cumsum(lengths[leaves])])
-    indices = np.concatenate([paths[leaf] for leaf in leaves]) if len(leaves) else np.zeros(0, int)
-    data = np.ones(len(indices), dtype=np.int64)
-    return sp.csr_matrix((data, indices, indptr), shape=(rows.n_rows, tree.n_nodes))
-
-
-def _leaf_paths(tree: Tree) -> list[NDArray[np.int64]]:
-    """Nodes from the root to each leaf, both included."""
-    paths = []
-    for leaf in tree.leaf_nodes:
-        path = [int(leaf)]
-        while path[-1] != 0:
-            path.append(int(tree.parent[path[-1]]))
-        paths.append(np.array(path[::-1], dtype=np.int64))
-    return paths
+    return Forest((tree,)).decision_path(rows, n_threads)[0]

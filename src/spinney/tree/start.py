@@ -42,10 +42,10 @@ def random_topology(delta1: int, delta2: int, p: float, rng: np.random.Generator
     `delta1` and never at `delta2`. As printed, the equation gives trees one level deeper than the
     text around it and Table 9 say (there, 8 and 8 is the complete tree of depth 8, 511 nodes).
     """
-    if expected_nodes(delta1, delta2, p) > _complete_size(DEEPEST_COMPLETE):
+    if expected_nodes(delta1, delta2, p) > complete_size(DEEPEST_COMPLETE):
         raise ValueError(
             f"delta1={delta1}, delta2={delta2} and p={p} give more than "
-            f"{_complete_size(DEEPEST_COMPLETE)} nodes on average; lower one of them."
+            f"{complete_size(DEEPEST_COMPLETE)} nodes on average; lower one of them."
         )
     levels = []
     n_level = 1
@@ -98,7 +98,7 @@ def split_probability(delta1: int, delta2: int, n_nodes: float) -> float:
         The inverse of `expected_nodes`, by bisection; 0 if the two depths are equal.
     """
     _check_profile(delta1, delta2)
-    fewest, most = _complete_size(delta1), _complete_size(delta2)
+    fewest, most = complete_size(delta1), complete_size(delta2)
     if not fewest <= n_nodes <= most:
         raise ValueError(
             f"n_nodes={n_nodes} cannot be the mean size of trees with depth from {delta1} to "
@@ -122,8 +122,9 @@ def _chance_of_split(depth: int, delta1: int, delta2: int, p: float) -> float:
     return p if depth < delta2 else 0.0
 
 
-def _complete_size(depth: int) -> int:
-    return int(2 ** (depth + 1) - 1)
+def complete_size(depth: int) -> int:
+    """Number of nodes of a complete binary tree."""
+    return int(2 ** (int(depth) + 1) - 1)
 
 
 def _check_profile(delta1: int, delta2: int) -> None:
