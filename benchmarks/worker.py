@@ -93,12 +93,14 @@ def answer(question: Result) -> Result:
 
 
 def for_rows(settings: Settings, share: float) -> Settings:
-    """Settings for a search on a share of the rows: our `alpha` counts against a sum over them."""
-    alpha = settings["params"].get("alpha")
-    if settings["kind"] != "spinney" or alpha is None:
+    """Settings for a search on a share of the rows: our penalties count against a sum over them."""
+    if settings["kind"] != "spinney":
         return settings
-    scaled = [share * end for end in alpha] if isinstance(alpha, list) else share * alpha
-    return settings | {"params": {**settings["params"], "alpha": scaled}}
+    params = dict(settings["params"])
+    for name in {"alpha", "ridge"} & set(params):
+        value = params[name]
+        params[name] = [share * end for end in value] if isinstance(value, list) else share * value
+    return settings | {"params": params}
 
 
 def warm_up(settings: Settings, data: Dataset, seed: int) -> None:

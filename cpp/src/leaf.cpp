@@ -37,10 +37,6 @@ public:
         return losses_[leaf * n_outputs_ + static_cast<std::size_t>(targets_.classes[row])];
     }
 
-    double soft_loss(std::size_t row, std::size_t leaf) const override {
-        return 1.0 - table_.values[leaf * n_outputs_ + static_cast<std::size_t>(targets_.classes[row])];
-    }
-
     /// Class fractions; their largest is the weighted majority, the exact minimiser of the 0/1 loss.
     void fit(std::size_t leaf, std::span<const std::uint32_t> rows, Random) override {
         if (rows.empty()) return;
@@ -52,6 +48,15 @@ public:
             total += targets_.weights[n];
         }
         for (double& fraction : fractions) fraction /= total;
+        refresh_leaf(leaf);
+    }
+
+    bool has_labels() const override { return true; }
+
+    void set_label(std::size_t leaf, std::size_t label) override {
+        const std::span<double> fractions(table_.values.data() + leaf * n_outputs_, n_outputs_);
+        std::ranges::fill(fractions, 0.0);
+        fractions[label] = 1.0;
         refresh_leaf(leaf);
     }
 

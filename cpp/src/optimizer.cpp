@@ -10,9 +10,6 @@ namespace {
 
 constexpr std::size_t rows_per_task = 1024;
 
-/// Ties are broken in the first sweeps, while the tree is still random; later it would only overfit.
-constexpr std::uint64_t last_tie_sweep = 3;
-
 /// Streams of random numbers that must not meet.
 enum : std::uint64_t { start_stream = 1ULL << 62U, leaf_stream = 1ULL << 61U, column_stream = 1ULL << 60U };
 
@@ -38,6 +35,11 @@ std::vector<std::uint32_t> rows_with_weight(std::span<const double> weights) {
     for (std::size_t n = 0; n < weights.size(); ++n)
         if (weights[n] > 0.0) rows.push_back(static_cast<std::uint32_t>(n));
     return rows;
+}
+
+/// Whether all care points want the same child; no care points want any.
+bool is_one_sided(const CarePoints& care) {
+    return std::ranges::all_of(care.labels, [&](std::int8_t label) { return label == care.labels[0]; });
 }
 
 /// Some columns of some rows, copied together: dense rows stay dense, sparse rows sparse.
@@ -265,13 +267,36 @@ void TreeOptimizer<D>::collect_care(std::size_t node, CarePoints& care) const {
     collect(node, care, [&](std::uint32_t row) { return state_.loss_of[row] - other_loss_[row]; });
 }
 
-/// Under the 0/1 loss two leaves of the same majority leave no care points, and the node above them
-/// would never move. While exploring, the leaves' class fractions break such ties.
+/// A child that no care point wants is idle, and its leaves may predict anything at no loss. They get the class
+/// that the other child loses most by: now the node has care points again, and can win these rows for the child.
+/// Without this, a node above two leaves of one label would never move, and most of a deep tree would die.
+/// False if the node has no row, or loses nothing.
 template <Design D>
-void TreeOptimizer<D>::collect_ties(std::size_t node, CarePoints& care) const {
-    collect(node, care, [&](std::uint32_t row) {
-        return leaves_->soft_loss(row, state_.leaf_of[row]) - leaves_->soft_loss(row, other_leaf_[row]);
-    });
+bool TreeOptimizer<D>::relabel_idle_child(std::size_t node, const CarePoints& care) {
+    const auto [begin, end] = reach(node);
+    const auto rows = std::span<const std::uint32_t>(order_).subspan(begin, end - begin);
+    const std::size_t middle = topology_.middle(node);
+    const auto is_right = [&](std::uint32_t row) { return state_.leaf_of[row] >= middle; };
+    double on_left = 0.0;
+    double on_right = 0.0;
+    for (std::uint32_t row : rows) (is_right(row) ? on_right : on_left) += targets_.weights[row];
+    // Here and below the first of two equals is taken, whatever the rounding: a row of weight k must do as k copies.
+    const bool is_left_idle = care.rows.empty() ? on_left <= (1.0 + 1e-9) * on_right : care.labels[0] > 0;
+
+    std::vector<double> lost(targets_.n_outputs);
+    for (std::uint32_t row : rows)
+        lost[static_cast<std::size_t>(targets_.classes[row])] +=
+            targets_.weights[row] * (is_right(row) == is_left_idle ? state_.loss_of[row] : other_loss_[row]);
+    const double most = std::ranges::max(lost);
+    if (!(most > 0.0)) return false;
+    const auto is_most = [&](double loss) { return loss >= (1.0 - 1e-9) * most; };
+    const auto label = static_cast<std::size_t>(std::ranges::find_if(lost, is_most) - lost.begin());
+
+    const std::size_t first = is_left_idle ? topology_.first_leaf[node] : middle;
+    const std::size_t last = is_left_idle ? middle : topology_.end_leaf[node];
+    for (std::size_t leaf = first; leaf < last; ++leaf) leaves_->set_label(leaf, label);
+    for (std::uint32_t row : rows) (is_right(row) == is_left_idle ? other_loss_ : state_.loss_of)[row] = leaves_->loss(row, first);
+    return true;
 }
 
 template <Design D>
@@ -306,10 +331,9 @@ double TreeOptimizer<D>::node_cost(const CarePoints& care, std::span<const float
 template <Design D>
 void TreeOptimizer<D>::propose(std::size_t node, std::uint64_t sweep, const CarePoints& care, std::span<float> w,
                                double& bias) const {
-    const auto n_right = static_cast<std::size_t>(std::ranges::count(care.labels, std::int8_t{1}));
-    if (n_right == 0 || n_right == care.labels.size()) {
+    if (is_one_sided(care)) {
         std::ranges::fill(w, 0.0F);
-        bias = n_right > 0 ? 1.0 : -1.0;
+        bias = !care.labels.empty() && care.labels[0] > 0 ? 1.0 : -1.0;
         return;
     }
     if (draws_columns())
@@ -403,14 +427,19 @@ template <Design D>
 bool TreeOptimizer<D>::solve_node(std::size_t node, std::uint64_t sweep, bool is_guarded) {
     CarePoints care;
     collect_care(node, care);
-    if (care.rows.empty() && !is_guarded) {
-        if (sweep <= last_tie_sweep) collect_ties(node, care);
-        if (care.rows.empty()) return false;  // any split is as good; the present one is kept
+    if (!is_guarded && leaves_->has_labels() && is_one_sided(care) && relabel_idle_child(node, care)) {
+        care = {};
+        collect_care(node, care);
     }
     const std::span<float> present(hyperplane(node), rows_.n_features);
     std::vector<float> w(present.begin(), present.end());
     double new_bias = bias(node);
-    propose(node, sweep, care, w, new_bias);
+    if (care.rows.empty() && !is_guarded) {  // any split is as good; the present one is kept
+        if (options_.solver.max_weights == 0) return false;
+        scaling_.keep_largest(options_.solver.max_weights, w, new_bias);
+    } else {
+        propose(node, sweep, care, w, new_bias);
+    }
     if (is_guarded && !(prefer_constant(care, w, new_bias) < node_cost(care, present, bias(node)))) return false;
     std::ranges::copy(w, present.begin());
     bias(node) = new_bias;

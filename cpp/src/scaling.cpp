@@ -129,6 +129,19 @@ void Scaling::to_raw(std::span<const double> w, double bias, std::span<float> ra
     }
 }
 
+void Scaling::keep_largest(std::size_t count, std::span<float> w, double& bias) const {
+    std::vector<std::pair<double, std::size_t>> ranked;  // ties go to the lower column
+    for (std::size_t j = 0; j < w.size(); ++j)
+        if (w[j] != 0.0F) ranked.emplace_back(inverse_scale[j] > 0.0 ? -std::fabs(static_cast<double>(w[j])) / inverse_scale[j] : 0.0, j);
+    if (ranked.size() <= count) return;
+    std::ranges::sort(ranked);
+    for (std::size_t i = count; i < ranked.size(); ++i) {
+        const std::size_t j = ranked[i].second;
+        bias += static_cast<double>(w[j]) * mean[j];
+        w[j] = 0.0F;
+    }
+}
+
 template <Design D>
 std::vector<float> squared_norms(const D& rows, const Scaling& scaling, std::size_t n_threads) {
     std::vector<float> norms(rows.n_rows);

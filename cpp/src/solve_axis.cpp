@@ -56,9 +56,11 @@ private:
 };
 
 /// With S(t) the sum of signed weights below t, sending x >= t right costs `left_only + S(t)` and
-/// sending x < t right costs `right_only - S(t)`.
+/// sending x < t right costs `right_only - S(t)`. Of splits that differ by no more than rounding the first is
+/// taken: a row of weight k must do as k copies of it.
 void scan_column(std::size_t feature, std::vector<Entry>& column, double left_only, double right_only, double alpha,
                  AxisSplit& best) {
+    const double rounding = 1e-12 * (left_only + right_only);
     std::ranges::stable_sort(column, {}, &Entry::value);
     double below = 0.0;
     for (std::size_t k = 0; k + 1 < column.size(); ++k) {
@@ -66,9 +68,9 @@ void scan_column(std::size_t feature, std::vector<Entry>& column, double left_on
         const float a = column[k].value;
         const float b = column[k + 1].value;
         if (!(a < b)) continue;
-        const bool is_up = left_only + below <= right_only - below;
+        const bool is_up = left_only + below <= right_only - below + rounding;
         const double cost = (is_up ? left_only + below : right_only - below) + alpha;
-        if (!(cost < best.cost)) continue;
+        if (!(cost < best.cost - rounding)) continue;
         const float middle = 0.5F * a + 0.5F * b;
         best.feature = static_cast<std::int32_t>(feature);
         best.sign = is_up ? 1.0F : -1.0F;

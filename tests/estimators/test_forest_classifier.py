@@ -312,7 +312,8 @@ def test_starts_are_own_the_same_or_the_tree_before(tasks: Tasks) -> None:
         assert len({options.start_seed for options in tasks.options}) == n_seeds
         is_tree = [not isinstance(given, tuple) for given in tasks.starts]
         assert is_tree == [False] + [start == "previous"] * 3
-        assert len({tree.split_weights.tobytes() for tree in fitted.trees_}) == 4
+        n_different = len({tree.split_weights.tobytes() for tree in fitted.trees_})
+        assert n_different > 2 if start == "previous" else n_different == 4  # may be the best again
 
 
 def test_same_start_on_all_rows_gives_equal_trees() -> None:

@@ -40,10 +40,12 @@ public:
 
     /// Loss of a row if it ended in `leaf`, without its sample weight.
     [[nodiscard]] virtual double loss(std::size_t row, std::size_t leaf) const = 0;
-    /// A loss that still tells leaves apart where `loss` does not; used only to break ties.
-    [[nodiscard]] virtual double soft_loss(std::size_t row, std::size_t leaf) const { return loss(row, leaf); }
     /// Refits one leaf on its reduced set; distinct leaves may be refitted by distinct threads.
     virtual void fit(std::size_t leaf, std::span<const std::uint32_t> rows, Random random) = 0;
+    /// Whether a leaf can be told to predict one class.
+    [[nodiscard]] virtual bool has_labels() const { return false; }
+    /// Makes a leaf predict one class with certainty.
+    virtual void set_label(std::size_t /*leaf*/, std::size_t /*label*/) {}
     /// alpha |theta|_1 (or the squared penalty) of one leaf's parameters.
     [[nodiscard]] virtual double penalty(std::size_t leaf) const = 0;
 

@@ -64,6 +64,9 @@ public:
     /// Starts from given splits (full hyperplanes) and, if it is not empty, a given leaf table.
     void set_splits(SplitTable splits, LeafTable leaves);
 
+    /// Most non-zero weights of the splits solved from now on; 0 for any number.
+    void limit_weights(std::size_t max_weights) { options_.solver.max_weights = max_weights; }
+
     /// Solves the reduced problem of every split of one depth. Guarded: a split is replaced only if
     /// that lowers its share of the objective. `is_next_below` says that the next level to be solved is
     /// the one below, which saves a pass over the rows. Returns false if interrupted.
@@ -111,7 +114,7 @@ private:
     template <class Gain>
     void collect(std::size_t node, CarePoints& care, const Gain& gain_of) const;
     void collect_care(std::size_t node, CarePoints& care) const;
-    void collect_ties(std::size_t node, CarePoints& care) const;
+    bool relabel_idle_child(std::size_t node, const CarePoints& care);
     bool solve_node(std::size_t node, std::uint64_t sweep, bool is_guarded);
     void propose(std::size_t node, std::uint64_t sweep, const CarePoints& care, std::span<float> w, double& bias) const;
     template <Design Any>

@@ -31,6 +31,10 @@ public:
     /// columns that are constant here: they only shift the bias, and cost nothing.
     [[nodiscard]] double l1_norm(std::span<const float> w) const;
 
+    /// Keeps the `count` weights of a raw hyperplane that are largest in standardised space and drops the others,
+    /// as if their columns were at their means.
+    void keep_largest(std::size_t count, std::span<float> w, double& bias) const;
+
     /// Standardised weights and bias of a raw hyperplane.
     void to_standard(std::span<const float> raw, double raw_bias, std::span<double> w, double& bias) const;
     /// Raw weights (rounded to float) and the bias that belongs to the rounded weights.

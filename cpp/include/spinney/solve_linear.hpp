@@ -29,6 +29,7 @@ struct LinearOptions {
     double step = 0.3;              ///< streaming step in units of 1 / (mean curvature of a row)
     double tolerance = 1e-3;        ///< Newton stops when the objective falls by less than this share
     std::size_t newton_limit = 64;  ///< most features for which Newton is chosen
+    std::size_t max_weights = 0;    ///< most non-zero weights of the result; 0 for any number
     std::size_t n_threads = 1;
 };
 
@@ -45,7 +46,7 @@ void solve_stream(const D& rows, const Scaling& scaling, std::span<const float> 
                   const WeightedRows& entries, const Link& link, const LinearOptions& options, Random random,
                   std::span<float> w, std::span<double> bias);
 
-/// One output, by the solver that fits the number of features.
+/// One output, by the solver that fits the number of features; then only the largest weights are kept.
 template <Design D, class Link>
 void solve_linear(const D& rows, const Scaling& scaling, std::span<const float> squared_norms,
                   const WeightedRows& entries, const Link& link, const LinearOptions& options, Random random,
@@ -54,6 +55,7 @@ void solve_linear(const D& rows, const Scaling& scaling, std::span<const float> 
         solve_newton(rows, scaling, entries, link, options, w, bias);
     else
         solve_stream(rows, scaling, squared_norms, entries, link, options, random, w, std::span(&bias, 1));
+    if (options.max_weights > 0) scaling.keep_largest(options.max_weights, w, bias);
 }
 
 }  // namespace spinney

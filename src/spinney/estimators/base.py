@@ -107,6 +107,8 @@ class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             split=self.split,
             leaf=self.leaf,
             alpha=alpha,
+            ridge=float(self.ridge),
+            max_weights=0 if self.max_weights is None else int(self.max_weights),
             max_iter=int(self.max_iter),
             monotone=bool(self.monotone),
             leaf_penalty=self.leaf_penalty,

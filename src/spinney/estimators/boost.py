@@ -47,6 +47,12 @@ class TAOBoostClassifier(VotingForest):
         Weight of the l1 penalty on the hyperplanes against the summed loss of the rows; the
         papers' λ. The row weights of each tree sum to what the sample weights sum to, so that
         it means the same in every round.
+    ridge : float, default=0.01
+        Squared penalty on the hyperplanes while they are solved, as a share of the mean squared
+        length of a row. It is no part of the objective. More gives smoother and weaker trees.
+    max_weights : int or None, default=None
+        Most features a split may use. The optimiser begins with all and drops the least step by
+        step. None leaves sparsity to `alpha`.
     split : {"oblique", "axis"}, default="oblique"
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
@@ -61,7 +67,7 @@ class TAOBoostClassifier(VotingForest):
         Sweeps over each tree.
     monotone : bool, default=False
         Accept a node only if it lowers the objective.
-    order : {"root_first", "leaves_first"}, default="root_first"
+    order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
         Stop a tree when a sweep lowers its objective by less than this share.
@@ -143,6 +149,8 @@ class TAOBoostClassifier(VotingForest):
         *,
         max_depth: int | None = 8,
         alpha: float = 0.1,
+        ridge: float = 0.01,
+        max_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
@@ -150,7 +158,7 @@ class TAOBoostClassifier(VotingForest):
         init: object = "balanced",
         max_iter: int = 20,
         monotone: bool = False,
-        order: str = "root_first",
+        order: str = "leaves_first",
         tol: float = 1e-4,
         algorithm: str = "samme",
         learning_rate: float = 0.1,
@@ -166,6 +174,8 @@ class TAOBoostClassifier(VotingForest):
         self.n_estimators = n_estimators
         self.max_depth = max_depth
         self.alpha = alpha
+        self.ridge = ridge
+        self.max_weights = max_weights
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty

@@ -173,6 +173,12 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         papers' λ. A pair is a path, evenly spaced in logarithms: the first tree gets the first
         end, the last tree the second ("forest over λ"). The path depends on `n_estimators`, also
         in a warm start.
+    ridge : float, default=0.01
+        Squared penalty on the hyperplanes while they are solved, as a share of the mean squared
+        length of a row. It is no part of the objective. More gives smoother and weaker trees.
+    max_weights : int or None, default=None
+        Most features a split may use. The optimiser begins with all and drops the least step by
+        step. None leaves sparsity to `alpha`.
     split : {"oblique", "axis"}, default="oblique"
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
@@ -191,7 +197,7 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         Sweeps over each tree.
     monotone : bool, default=False
         Accept a node only if it lowers the objective.
-    order : {"root_first", "leaves_first"}, default="root_first"
+    order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
         Stop a tree when a sweep lowers its objective by less than this share.
@@ -274,6 +280,8 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         *,
         max_depth: int | None = 8,
         alpha: float | tuple[float, float] = 0.1,
+        ridge: float = 0.01,
+        max_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
@@ -282,7 +290,7 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         start: str = "own",
         max_iter: int = 20,
         monotone: bool = False,
-        order: str = "root_first",
+        order: str = "leaves_first",
         tol: float = 1e-4,
         max_samples: int | float | None = None,
         bootstrap: bool = False,
@@ -299,6 +307,8 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         self.n_estimators = n_estimators
         self.max_depth = max_depth
         self.alpha = alpha
+        self.ridge = ridge
+        self.max_weights = max_weights
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty
@@ -377,6 +387,12 @@ class TAOForestRegressor(_TAOForest, TAORegression):
     alpha : float or (float, float), default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of a tree's rows; the
         papers' λ. A pair is a path over the trees, as in :class:`TAOForestClassifier`.
+    ridge : float, default=0.01
+        Squared penalty on the hyperplanes while they are solved, as a share of the mean squared
+        length of a row. It is no part of the objective. More gives smoother and weaker trees.
+    max_weights : int or None, default=None
+        Most features a split may use. The optimiser begins with all and drops the least step by
+        step. None leaves sparsity to `alpha`.
     split : {"oblique", "axis"}, default="oblique"
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
@@ -396,7 +412,7 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         Sweeps over each tree.
     monotone : bool, default=False
         Accept a node only if it lowers the objective.
-    order : {"root_first", "leaves_first"}, default="root_first"
+    order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
         Stop a tree when a sweep lowers its objective by less than this share.
@@ -469,6 +485,8 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         *,
         max_depth: int | None = 8,
         alpha: float | tuple[float, float] = 0.1,
+        ridge: float = 0.01,
+        max_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
@@ -478,7 +496,7 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         start: str = "own",
         max_iter: int = 20,
         monotone: bool = False,
-        order: str = "root_first",
+        order: str = "leaves_first",
         tol: float = 1e-4,
         max_samples: int | float | None = None,
         bootstrap: bool = False,
@@ -493,6 +511,8 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         self.n_estimators = n_estimators
         self.max_depth = max_depth
         self.alpha = alpha
+        self.ridge = ridge
+        self.max_weights = max_weights
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty

@@ -20,13 +20,15 @@ REGRESSION_LOSSES = ("squared_error", "absolute_error", "huber")
 SPLITS = ("oblique", "axis")
 LEAVES = ("constant", "linear")
 LEAF_PENALTIES = ("l1", "l2")
-ORDERS = ("root_first", "leaves_first")
+ORDERS = ("leaves_first", "root_first")
 
 
 class TreeParameters(Protocol):
     """The constructor values that all estimators of TAO trees share."""
 
     max_depth: int | None
+    ridge: float
+    max_weights: int | None
     split: str
     leaf: str
     loss: str
@@ -59,11 +61,31 @@ def check_tree_parameters(parameters: TreeParameters, losses: Sequence[str]) -> 
     check_real("tol", parameters.tol, minimum=0.0, example="1e-4; 0 never stops early")
     check_integer("max_iter", parameters.max_iter, minimum=1, example="20")
     check_max_depth(parameters.max_depth, parameters.init)
+    check_real("ridge", parameters.ridge, minimum=0.0, example="0.01; 0 switches it off")
+    _check_max_weights(parameters)
     check_boolean("monotone", parameters.monotone)
     check_boolean("warm_start", parameters.warm_start)
     check_n_jobs(parameters.n_jobs)
     if not isinstance(parameters.verbose, (bool, np.bool_)):
         check_integer("verbose", parameters.verbose, minimum=0, example="1 to see each sweep")
+
+
+def _check_max_weights(parameters: TreeParameters) -> None:
+    """Raise unless the limit on the weights of a split can be kept."""
+    limit = parameters.max_weights
+    if limit is None:
+        return
+    check_integer("max_weights", limit, minimum=1, example="50, or None for no limit")
+    if parameters.split == "axis":
+        raise ValueError(
+            f'max_weights={limit!r} with split="axis", where a split has one weight; give '
+            'max_weights=None; try split="oblique".'
+        )
+    if parameters.monotone:
+        raise ValueError(
+            f"max_weights={limit!r} with monotone=True: dropping weights can raise the objective; "
+            "give max_weights=None; try a larger alpha for sparser splits."
+        )
 
 
 def check_alpha(alpha: object) -> None:

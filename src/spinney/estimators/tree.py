@@ -125,6 +125,12 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
     alpha : float, default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of the rows; the
         papers' λ. More gives fewer weights and smaller trees.
+    ridge : float, default=0.01
+        Squared penalty on the hyperplanes while they are solved, as a share of the mean squared
+        length of a row. It is no part of the objective. More gives smoother and weaker trees.
+    max_weights : int or None, default=None
+        Most features a split may use. The optimiser begins with all and drops the least step by
+        step. None leaves sparsity to `alpha`.
     split : {"oblique", "axis"}, default="oblique"
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
@@ -144,7 +150,7 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
     monotone : bool, default=False
         If True, accept a node only if it lowers the objective, as the papers do. If False,
         explore first and settle later, which finds better trees.
-    order : {"root_first", "leaves_first"}, default="root_first"
+    order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
         Stop when a sweep lowers the objective by less than this share.
@@ -205,6 +211,8 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
         *,
         max_depth: int | None = 8,
         alpha: float = 0.1,
+        ridge: float = 0.01,
+        max_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
@@ -212,7 +220,7 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
         init: object = "balanced",
         max_iter: int = 20,
         monotone: bool = False,
-        order: str = "root_first",
+        order: str = "leaves_first",
         tol: float = 1e-4,
         class_weight: object = None,
         warm_start: bool = False,
@@ -222,6 +230,8 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
     ) -> None:
         self.max_depth = max_depth
         self.alpha = alpha
+        self.ridge = ridge
+        self.max_weights = max_weights
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty
@@ -303,6 +313,12 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
     alpha : float, default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of the rows; the
         papers' λ. More gives fewer weights and smaller trees.
+    ridge : float, default=0.01
+        Squared penalty on the hyperplanes while they are solved, as a share of the mean squared
+        length of a row. It is no part of the objective. More gives smoother and weaker trees.
+    max_weights : int or None, default=None
+        Most features a split may use. The optimiser begins with all and drops the least step by
+        step. None leaves sparsity to `alpha`.
     split : {"oblique", "axis"}, default="oblique"
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
@@ -325,7 +341,7 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
     monotone : bool, default=False
         If True, accept a node only if it lowers the objective, as the papers do. If False,
         explore first and settle later, which finds better trees.
-    order : {"root_first", "leaves_first"}, default="root_first"
+    order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
         Stop when a sweep lowers the objective by less than this share.
@@ -375,6 +391,8 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
         *,
         max_depth: int | None = 8,
         alpha: float = 0.1,
+        ridge: float = 0.01,
+        max_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
@@ -383,7 +401,7 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
         init: object = "balanced",
         max_iter: int = 20,
         monotone: bool = False,
-        order: str = "root_first",
+        order: str = "leaves_first",
         tol: float = 1e-4,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -392,6 +410,8 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
     ) -> None:
         self.max_depth = max_depth
         self.alpha = alpha
+        self.ridge = ridge
+        self.max_weights = max_weights
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty

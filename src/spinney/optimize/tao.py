@@ -38,18 +38,15 @@ NEWTON_LIMIT = 64
 #: overfitting to subtrees that are still bad.
 SOLVER = {"max_newton": 1, "epochs": 2, "step": 0.3, "newton_limit": NEWTON_LIMIT}
 
-#: Squared penalty of the surrogate, as a share of the mean squared length of a row. It is no part
-#: of the objective, but lowers it: without it weights grow at every node whose care points are
-#: nearly separable. Among many columns almost all are, hence the larger share. Chosen on validation
-#: rows of Letter and MNIST.
-RIDGE_OF_NARROW_ROWS = 0.01
-RIDGE_OF_WIDE_ROWS = 0.1
-
 #: Exploring sweeps without progress after which it ends; it may go up before it goes down.
 PATIENCE = 5
 
 #: Share of the sweeps that are guarded in the default schedule.
 SETTLE_SHARE = 0.2
+
+#: Shares of the exploring sweeps between which the limit on the weights of a split falls to
+#: `max_weights`. Which weights matter is known only after a while, and the tree has to adapt.
+TIGHTENING = (0.4, 0.8)
 
 
 @dataclass(frozen=True)
@@ -60,9 +57,11 @@ class TAOOptions:
     split: str = "oblique"
     leaf: str = "constant"
     alpha: float = 0.1
+    ridge: float = 0.01
+    max_weights: int = 0
     max_iter: int = 20
     monotone: bool = False
-    order: str = "root_first"
+    order: str = "leaves_first"
     tol: float = 1e-4
     huber_delta: float = 1.0
     n_threads: int = 1
@@ -130,8 +129,9 @@ class _Run:
         else:
             self.native.draw_splits(options.init == "balanced", _start_length(options))
         self.best = self._record("start")
-        if not isinstance(start, Tree) and not options.monotone:
-            # A random tree pays next to no penalty, and must not win for that alone.
+        if options.max_weights or not (isinstance(start, Tree) or options.monotone):
+            # A random tree pays next to no penalty, and must not win for that alone. A given one
+            # may have too many weights.
             self.best = math.inf
         self.native.keep()
 
@@ -147,15 +147,28 @@ class _Run:
     def _explore(self, n_sweeps: int) -> None:
         """Sweeps that accept every solution, until they are used up or have long found nothing."""
         n_stalled = 0
-        for _ in range(n_sweeps):
+        for number in range(1, n_sweeps + 1):
+            is_tight = self._tighten(number / n_sweeps)
             self._sweep(is_guarded=False)
             objective = self._record("explore")
+            if not is_tight:
+                continue
             n_stalled = n_stalled + 1 if self._has_stalled(objective) else 0
             if objective < self.best:
                 self.best = objective
                 self.native.keep()
             if n_stalled >= PATIENCE and self.options.tol > 0:
                 break
+
+    def _tighten(self, progress: float) -> bool:
+        """Limit the weights of a split, the more the further the exploring; True once for good."""
+        first, last = TIGHTENING
+        share = min(max((progress - first) / (last - first), 0.0), 1.0)
+        n_features, limit = self.problem.n_features, self.options.max_weights
+        if not 0 < limit < n_features:
+            return True
+        self.native.limit_weights(round(n_features * (limit / n_features) ** share))
+        return share == 1.0
 
     def _settle(self) -> None:
         """Guarded sweeps until the sweeps are used up or the objective stops falling."""
@@ -202,12 +215,6 @@ def _start_length(options: TAOOptions) -> float:
     return 1.0 if options.monotone else 1e-3
 
 
-def _ridge(problem: Problem) -> float:
-    is_wide = problem.n_features > NEWTON_LIMIT
-    share = RIDGE_OF_WIDE_ROWS if is_wide else RIDGE_OF_NARROW_ROWS
-    return share * problem.squared_length
-
-
 def _native_optimizer(
     problem: Problem,
     left: NDArray[np.int32],
@@ -234,7 +241,11 @@ def _native_optimizer(
         left=left,
         right=right,
         task=task,
-        solver={"ridge": _ridge(problem), **options.solver, "alpha": options.alpha},
+        solver={
+            **options.solver,
+            "alpha": options.alpha,
+            "ridge": options.ridge * problem.squared_length,
+        },
         split=options.split,
         n_threads=options.n_threads,
         seed=options.seed,

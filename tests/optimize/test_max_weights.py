@@ -1,0 +1,102 @@
+"""Splits with a limit on their number of weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits
+
+from spinney import TAOBoostClassifier, TAOForestClassifier, TAOTreeClassifier, TAOTreeRegressor
+from spinney.data import classification_problem
+from spinney.optimize.tao import TAOOptions, optimize_tree
+from spinney.tree import complete_topology
+
+X, Y = load_digits(return_X_y=True)
+X = X.astype(np.float32)
+
+
+def wide_rows(density):
+    """More columns than Newton steps are taken for, few of them told apart by the classes."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 200, size=(300, 90)) * (rng.random((300, 90)) < density)
+    classes = (rows[:, 3] + rows[:, 40] > rows[:, 60]).astype(np.int32)
+    return rows.astype(np.float32), classes
+
+
+def most_weights(tree):
+    return int(np.diff(tree.split_indptr).max())
+
+
+@pytest.mark.parametrize("limit", [1, 5, 20])
+@pytest.mark.parametrize("density", [0.04, 1.0], ids=["sparse", "bytes"])
+@pytest.mark.parametrize("loss", ["zero_one", "log_loss"])
+def test_no_split_has_more_weights(loss, density, limit):
+    rows, classes = wide_rows(density)
+    problem = classification_problem(rows, classes, 2, np.ones(300))
+    for max_iter in (1, 2, 7):
+        options = TAOOptions(loss=loss, max_weights=limit, alpha=1e-3, max_iter=max_iter, tol=0)
+        found = optimize_tree(problem, complete_topology(3), options)
+        assert 0 < most_weights(found.tree) <= limit
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        TAOTreeClassifier(max_weights=7, random_state=0),
+        TAOTreeRegressor(max_weights=7, max_depth=5, random_state=0),
+        TAOForestClassifier(max_weights=7, n_estimators=3, max_features=30, random_state=0),
+        TAOBoostClassifier(max_weights=7, n_estimators=3, random_state=0),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_all_estimators_keep_the_limit(estimator):
+    estimator.fit(X, Y)
+    trees = getattr(estimator, "trees_", None) or (estimator.tree_,)
+    assert all(0 < most_weights(tree) <= 7 for tree in trees)
+    assert estimator.score(X, Y) > 0.75
+
+
+def test_limit_of_all_columns_changes_nothing():
+    options = TAOOptions(max_iter=4)
+    problem = classification_problem(X, Y.astype(np.int32), 10, np.ones(len(Y)))
+    one, two, three = (
+        optimize_tree(problem, complete_topology(4), replace(options, max_weights=limit)).tree
+        for limit in (0, X.shape[1], 1000)
+    )
+    assert one.same_as(two)
+    assert one.same_as(three)
+
+
+def test_continued_tree_is_cut_down_too():
+    tree = TAOTreeClassifier(max_depth=5, alpha=1e-3, warm_start=True, random_state=0).fit(X, Y)
+    assert most_weights(tree.tree_) > 6
+    tree.set_params(max_weights=6, max_iter=5).fit(X, Y)
+    assert most_weights(tree.tree_) <= 6
+
+
+def test_sparse_and_dense_rows_lose_the_same_weights():
+    rows, classes = wide_rows(0.04)
+    settings = {"max_weights": 4, "max_depth": 3, "random_state": 0}
+    dense = TAOTreeClassifier(**settings).fit(rows, classes)
+    sparse = TAOTreeClassifier(**settings).fit(sp.csr_matrix(rows), classes)
+    assert dense.tree_.same_as(sparse.tree_)
+
+
+def test_dropped_weights_leave_the_mean_row_where_it_was():
+    """The bias takes over what the dropped columns add on average: large offsets do no harm."""
+    shifted = X + np.float32(500)
+    settings = {"max_weights": 10, "max_depth": 6, "random_state": 0}
+    here = TAOTreeClassifier(**settings).fit(X, Y).score(X, Y)
+    there = TAOTreeClassifier(**settings).fit(shifted, Y).score(shifted, Y)
+    assert there > here - 0.03
+
+
+def test_more_ridge_gives_shorter_hyperplanes():
+    lengths = []
+    for ridge in (1e-3, 1e-1, 10.0):
+        tree = TAOTreeClassifier(ridge=ridge, alpha=1e-3, random_state=0).fit(X, Y).tree_
+        lengths.append(np.abs(tree.split_weights).sum())
+    assert lengths[0] > lengths[1] > lengths[2]
