@@ -318,6 +318,21 @@ void standard_space_keeps_scores() {
     expect_near(back.bias, s.bias, 1e-12, "bias there and back");
 }
 
+void largest_weights_are_kept_as_if_the_others_were_at_their_means() {
+    const Scaling scaling({1.0, 2.0, -1.0, 4.0, 0.0}, {1.0, 0.1, 2.0, 0.0, 1.0});
+    // Sizes in standardised space: 1, 30, 1, none (a constant column), 2.
+    std::vector<float> w{1.0F, 3.0F, -2.0F, 5.0F, 2.0F};
+    double bias = 0.5;
+    scaling.keep_largest(5, w, bias);
+    expect_equal(w, std::vector{1.0F, 3.0F, -2.0F, 5.0F, 2.0F}, "as many as there are");
+    scaling.keep_largest(3, w, bias);
+    expect_equal(w, std::vector{1.0F, 3.0F, 0.0F, 0.0F, 2.0F}, "of equal ones the first is kept");
+    expect_near(bias, 0.5 + 2.0 + 20.0, 1e-12, "the bias takes the place of what is dropped");
+    scaling.keep_largest(1, w, bias);
+    expect_equal(w, std::vector{0.0F, 3.0F, 0.0F, 0.0F, 0.0F}, "the largest in standardised space");
+    expect_near(bias, 22.5 + 1.0, 1e-12, "bias");
+}
+
 }  // namespace
 
 std::vector<Test> solver_tests() {
@@ -333,7 +348,8 @@ std::vector<Test> solver_tests() {
             {"the axis solver equals brute force", axis_solver_equals_brute_force},
             {"an axis threshold survives rounding", axis_threshold_survives_rounding},
             {"moments are those of the columns", moments_are_those_of_the_columns},
-            {"standard space keeps scores", standard_space_keeps_scores}};
+            {"standard space keeps scores", standard_space_keeps_scores},
+            {"the largest weights are kept", largest_weights_are_kept_as_if_the_others_were_at_their_means}};
 }
 
 }  // namespace spinney::test
