@@ -101,6 +101,16 @@ def test_huge_targets_are_refused_by_value() -> None:
         ESTIMATORS[1].fit(rows(), y)
 
 
+def test_slopes_of_linear_leaves_that_cannot_be_stored_are_refused() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    y = 1e37 * X[:, 0].astype(float)
+    X[:, 1] *= np.float32(1e-3)
+    text = r"y varies by about .*e\+3\d and column 1 of X by about 0.000.*: .* give .* try other"
+    with pytest.raises(ValueError, match=text):
+        TAOTreeRegressor(leaf="linear").fit(X, y)
+    assert np.isfinite(TAOTreeRegressor(max_depth=2).fit(X, y).predict(X)).all()
+
+
 # --- weights --------------------------------------------------------------------------------
 
 

@@ -32,6 +32,7 @@ from spinney.estimators.validation import (
     check_rows_and_targets,
     check_sample_weight,
     check_total_weight,
+    check_units,
     drop_zero_weight,
 )
 from spinney.optimize.tao import TAOOptions
@@ -191,7 +192,10 @@ class TAORegression(RegressorMixin, TAOEstimator):  # type: ignore[misc]
                 f"{targets.shape[1]}; give as many; try warm_start=False."
             )
         self.n_outputs_ = targets.shape[1]
-        return regression_problem(rows, targets, weights, n_threads=self._n_threads())
+        problem = regression_problem(rows, targets, weights, n_threads=self._n_threads())
+        if self.leaf == "linear":
+            check_units(problem)
+        return problem
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -16,9 +16,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
+from spinney.data import Problem
+
 Rows: TypeAlias = NDArray[np.float32] | sp.csr_matrix
 
 LARGEST = float(np.finfo(np.float32).max)
+
+#: Largest slope of y over a column, in units of their deviations, that leaves room for weights of
+#: some hundreds of deviations in float32.
+LARGEST_SLOPE = 1e36
 
 
 def check_rows(estimator: BaseEstimator, X: object) -> Rows:
@@ -225,3 +231,15 @@ def drop_zero_weight(
     if is_kept.all():
         return rows, targets, weights
     return rows[is_kept], targets[is_kept], weights[is_kept]
+
+
+def check_units(problem: Problem) -> None:
+    """Raise if a linear leaf may need a slope of y over a column that does not fit a float32."""
+    column = int(problem.inverse_scale.argmax())
+    slope = problem.target_scale * problem.inverse_scale[column]
+    if slope > LARGEST_SLOPE:
+        raise ValueError(
+            f"y varies by about {problem.target_scale:.3g} and column {column} of X by about "
+            f"{problem.scale[column]:.3g}: weights of linear leaves could overflow; give a ratio "
+            f'below {LARGEST_SLOPE:g}; try other units, or leaf="constant".'
+        )
