@@ -72,7 +72,7 @@ public:
     virtual ~Base() = default;  // virtual: one Python class over both kinds of rows
     virtual void draw_splits(bool is_balanced, double length) = 0;
     virtual void set_splits(SplitTable splits, LeafTable leaves) = 0;
-    virtual void limit_weights(std::size_t max_weights) = 0;
+    virtual void limit_weights(std::size_t of_split, std::size_t of_leaf) = 0;
     virtual bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) = 0;
     virtual bool fit_leaves(std::uint64_t sweep, bool is_guarded) = 0;
     [[nodiscard]] virtual Objective objective() const = 0;
@@ -98,7 +98,7 @@ public:
 
     void draw_splits(bool is_balanced, double length) override { optimizer_.draw_splits(is_balanced, length); }
     void set_splits(SplitTable splits, LeafTable leaves) override { optimizer_.set_splits(std::move(splits), std::move(leaves)); }
-    void limit_weights(std::size_t max_weights) override { optimizer_.limit_weights(max_weights); }
+    void limit_weights(std::size_t of_split, std::size_t of_leaf) override { optimizer_.limit_weights(of_split, of_leaf); }
     bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) override {
         return optimizer_.solve_level(depth, sweep, is_guarded, is_next_below, has_signal);
     }
@@ -331,8 +331,8 @@ void bind_optimizer(nb::module_& m) {
         }, nb::arg("is_balanced"), nb::arg("length"))
         .def("set_tree", &set_tree, nb::arg("bias"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights"),
              nb::arg("leaf_values"), nb::arg("leaf_weights"))
-        .def("limit_weights", [](Optimizer& self, std::size_t max_weights) { (*self).limit_weights(max_weights); },
-             nb::arg("max_weights"), "Most non-zero weights of the splits solved from now on; 0 for any number.")
+        .def("limit_weights", [](Optimizer& self, std::size_t of_split, std::size_t of_leaf) { (*self).limit_weights(of_split, of_leaf); },
+             nb::arg("of_split"), nb::arg("of_leaf"), "Most non-zero weights of a hyperplane from now on; 0 for any number.")
         .def("solve_level", [](Optimizer& self, std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) {
             bool is_done = false;
             if (depth >= (*self).topology().levels.size())

@@ -57,6 +57,8 @@ public:
         is_fitted_[leaf] = 1;
     }
 
+    void limit_weights(std::size_t max_weights) override { options_.solver.max_weights = max_weights; }
+
     double penalty(std::size_t leaf) const override {
         double sum = 0.0;
         for (std::size_t k = 0; k < n_outputs_; ++k) {
@@ -125,6 +127,9 @@ private:
         else if (present.size() > 1)
             solve_stream(rows_, scaling_, norms_, entries, SoftmaxLink(labels, present.size()), options_.solver, random,
                          std::span(w), std::span(bias));
+        if (options_.solver.max_weights > 0)
+            for (std::size_t i = 0; i < present.size(); ++i)
+                scaling_.keep_largest(options_.solver.max_weights, std::span(w).subspan(i * d, d), bias[i]);
         store(leaf, present, w, bias);
     }
 

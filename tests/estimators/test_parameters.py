@@ -27,6 +27,8 @@ BAD_VALUES = [
     ({"ridge": -1}, r"ridge=-1 is too small; give a finite number >= 0; try ridge=0.01"),
     ({"max_weights": 0}, r"max_weights=0 is too small; give an integer >= 1; try max_weights=50"),
     ({"max_weights": 3, "split": "axis"}, r'max_weights=3 with split="axis", .* try split="obl'),
+    ({"max_leaf_weights": 3}, r'max_leaf_weights=3 with leaf="constant", .* try leaf="linear"'),
+    ({"max_leaf_weights": -2, "leaf": "linear"}, r"max_leaf_weights=-2 is too small; give an int"),
     ({"max_weights": 3, "monotone": True}, r"max_weights=3 with monotone=True: .* try a larger"),
     ({"tol": -1e-3}, r"tol=-0.001 is too small; give a finite number >= 0; try tol=1e-4"),
     ({"max_iter": 0}, r"max_iter=0 is too small; give an integer >= 1; try max_iter=20"),

@@ -59,6 +59,27 @@ def test_all_estimators_keep_the_limit(estimator):
     assert estimator.score(X, Y) > 0.75
 
 
+@pytest.mark.parametrize("density", [0.04, 1.0], ids=["sparse", "bytes"])
+@pytest.mark.parametrize("loss", ["zero_one", "log_loss"])
+def test_no_class_of_a_linear_leaf_has_more_weights(loss, density):
+    rows, classes = wide_rows(density)
+    problem = classification_problem(rows, classes, 2, np.ones(300))
+    options = TAOOptions(loss=loss, leaf="linear", max_leaf_weights=5, alpha=1e-3, max_iter=5)
+    tree = optimize_tree(problem, complete_topology(2), options).tree
+    assert 0 < np.diff(tree.leaf_indptr).max() <= 5
+    assert most_weights(tree) > 5  # splits have a limit of their own
+
+
+def test_linear_leaves_of_a_regression_keep_the_limit():
+    targets = X[:, 20] + X[:, 30] * (X[:, 40] > 8)
+    tree = TAOTreeRegressor(
+        leaf="linear", max_depth=2, alpha=1e-3, max_leaf_weights=3, random_state=0
+    )
+    tree.fit(X, targets)
+    assert 0 < np.diff(tree.tree_.leaf_indptr).max() <= 3
+    assert tree.score(X, targets) > 0.9
+
+
 def test_limit_of_all_columns_changes_nothing():
     options = TAOOptions(max_iter=4)
     problem = classification_problem(X, Y.astype(np.int32), 10, np.ones(len(Y)))

@@ -46,6 +46,8 @@ public:
     [[nodiscard]] virtual bool has_labels() const { return false; }
     /// Makes a leaf predict one class with certainty.
     virtual void set_label(std::size_t /*leaf*/, std::size_t /*label*/) {}
+    /// Most non-zero weights of each hyperplane fitted from now on; 0 for any number.
+    virtual void limit_weights(std::size_t /*max_weights*/) {}
     /// alpha |theta|_1 (or the squared penalty) of one leaf's parameters.
     [[nodiscard]] virtual double penalty(std::size_t leaf) const = 0;
 

@@ -64,8 +64,11 @@ public:
     /// Starts from given splits (full hyperplanes) and, if it is not empty, a given leaf table.
     void set_splits(SplitTable splits, LeafTable leaves);
 
-    /// Most non-zero weights of the splits solved from now on; 0 for any number.
-    void limit_weights(std::size_t max_weights) { options_.solver.max_weights = max_weights; }
+    /// Most non-zero weights of the splits and of each hyperplane in linear leaves from now on; 0 for any number.
+    void limit_weights(std::size_t of_split, std::size_t of_leaf) {
+        options_.solver.max_weights = of_split;
+        leaves_->limit_weights(of_leaf);
+    }
 
     /// Solves the reduced problem of every split of one depth. Guarded: a split is replaced only if
     /// that lowers its share of the objective. `is_next_below` says that the next level to be solved is

@@ -53,6 +53,8 @@ class TAOBoostClassifier(VotingForest):
     max_weights : int or None, default=None
         Most features a split may use. The optimiser begins with all and drops the least step by
         step. None leaves sparsity to `alpha`.
+    max_leaf_weights : int or None, default=None
+        The same for each class score or value of a linear leaf.
     split : {"oblique", "axis"}, default="oblique"
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
@@ -151,6 +153,7 @@ class TAOBoostClassifier(VotingForest):
         alpha: float = 0.1,
         ridge: float = 0.01,
         max_weights: int | None = None,
+        max_leaf_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
@@ -176,6 +179,7 @@ class TAOBoostClassifier(VotingForest):
         self.alpha = alpha
         self.ridge = ridge
         self.max_weights = max_weights
+        self.max_leaf_weights = max_leaf_weights
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty

@@ -179,6 +179,8 @@ class TAOForestClassifier(_TAOForest, VotingForest):
     max_weights : int or None, default=None
         Most features a split may use. The optimiser begins with all and drops the least step by
         step. None leaves sparsity to `alpha`.
+    max_leaf_weights : int or None, default=None
+        The same for each class score or value of a linear leaf.
     split : {"oblique", "axis"}, default="oblique"
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
@@ -282,6 +284,7 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         alpha: float | tuple[float, float] = 0.1,
         ridge: float = 0.01,
         max_weights: int | None = None,
+        max_leaf_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
@@ -309,6 +312,7 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         self.alpha = alpha
         self.ridge = ridge
         self.max_weights = max_weights
+        self.max_leaf_weights = max_leaf_weights
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty
@@ -393,6 +397,8 @@ class TAOForestRegressor(_TAOForest, TAORegression):
     max_weights : int or None, default=None
         Most features a split may use. The optimiser begins with all and drops the least step by
         step. None leaves sparsity to `alpha`.
+    max_leaf_weights : int or None, default=None
+        The same for each class score or value of a linear leaf.
     split : {"oblique", "axis"}, default="oblique"
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
@@ -487,6 +493,7 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         alpha: float | tuple[float, float] = 0.1,
         ridge: float = 0.01,
         max_weights: int | None = None,
+        max_leaf_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
@@ -513,6 +520,7 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         self.alpha = alpha
         self.ridge = ridge
         self.max_weights = max_weights
+        self.max_leaf_weights = max_leaf_weights
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty

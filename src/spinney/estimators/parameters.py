@@ -29,6 +29,7 @@ class TreeParameters(Protocol):
     max_depth: int | None
     ridge: float
     max_weights: int | None
+    max_leaf_weights: int | None
     split: str
     leaf: str
     loss: str
@@ -62,7 +63,7 @@ def check_tree_parameters(parameters: TreeParameters, losses: Sequence[str]) -> 
     check_integer("max_iter", parameters.max_iter, minimum=1, example="20")
     check_max_depth(parameters.max_depth, parameters.init)
     check_real("ridge", parameters.ridge, minimum=0.0, example="0.01; 0 switches it off")
-    _check_max_weights(parameters)
+    _check_limits(parameters)
     check_boolean("monotone", parameters.monotone)
     check_boolean("warm_start", parameters.warm_start)
     check_n_jobs(parameters.n_jobs)
@@ -70,22 +71,26 @@ def check_tree_parameters(parameters: TreeParameters, losses: Sequence[str]) -> 
         check_integer("verbose", parameters.verbose, minimum=0, example="1 to see each sweep")
 
 
-def _check_max_weights(parameters: TreeParameters) -> None:
-    """Raise unless the limit on the weights of a split can be kept."""
-    limit = parameters.max_weights
-    if limit is None:
-        return
-    check_integer("max_weights", limit, minimum=1, example="50, or None for no limit")
-    if parameters.split == "axis":
-        raise ValueError(
-            f'max_weights={limit!r} with split="axis", where a split has one weight; give '
-            'max_weights=None; try split="oblique".'
-        )
-    if parameters.monotone:
-        raise ValueError(
-            f"max_weights={limit!r} with monotone=True: dropping weights can raise the objective; "
-            "give max_weights=None; try a larger alpha for sparser splits."
-        )
+def _check_limits(parameters: TreeParameters) -> None:
+    """Raise unless the limits on the weights of a hyperplane can be kept."""
+    for name, kind, where, other in (
+        ("max_weights", parameters.split, "split", "oblique"),
+        ("max_leaf_weights", parameters.leaf, "leaf", "linear"),
+    ):
+        limit = getattr(parameters, name)
+        if limit is None:
+            continue
+        check_integer(name, limit, minimum=1, example="50, or None for no limit")
+        if kind != other:
+            raise ValueError(
+                f'{name}={limit!r} with {where}="{kind}", which has no hyperplanes; give '
+                f'{name}=None; try {where}="{other}".'
+            )
+        if parameters.monotone:
+            raise ValueError(
+                f"{name}={limit!r} with monotone=True: dropping weights can raise the objective; "
+                f"give {name}=None; try a larger alpha for fewer weights."
+            )
 
 
 def check_alpha(alpha: object) -> None:

@@ -131,6 +131,8 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
     max_weights : int or None, default=None
         Most features a split may use. The optimiser begins with all and drops the least step by
         step. None leaves sparsity to `alpha`.
+    max_leaf_weights : int or None, default=None
+        The same for each class score or value of a linear leaf.
     split : {"oblique", "axis"}, default="oblique"
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
@@ -213,6 +215,7 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
         alpha: float = 0.1,
         ridge: float = 0.01,
         max_weights: int | None = None,
+        max_leaf_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
@@ -232,6 +235,7 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
         self.alpha = alpha
         self.ridge = ridge
         self.max_weights = max_weights
+        self.max_leaf_weights = max_leaf_weights
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty
@@ -319,6 +323,8 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
     max_weights : int or None, default=None
         Most features a split may use. The optimiser begins with all and drops the least step by
         step. None leaves sparsity to `alpha`.
+    max_leaf_weights : int or None, default=None
+        The same for each class score or value of a linear leaf.
     split : {"oblique", "axis"}, default="oblique"
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
@@ -393,6 +399,7 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
         alpha: float = 0.1,
         ridge: float = 0.01,
         max_weights: int | None = None,
+        max_leaf_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
@@ -412,6 +419,7 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
         self.alpha = alpha
         self.ridge = ridge
         self.max_weights = max_weights
+        self.max_leaf_weights = max_leaf_weights
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty

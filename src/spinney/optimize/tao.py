@@ -44,7 +44,7 @@ PATIENCE = 5
 #: Share of the sweeps that are guarded in the default schedule.
 SETTLE_SHARE = 0.2
 
-#: Shares of the exploring sweeps between which the limit on the weights of a split falls to
+#: Shares of the exploring sweeps between which the limit on the weights of a hyperplane falls to
 #: `max_weights`. Which weights matter is known only after a while, and the tree has to adapt.
 TIGHTENING = (0.4, 0.8)
 
@@ -59,6 +59,7 @@ class TAOOptions:
     alpha: float = 0.1
     ridge: float = 0.01
     max_weights: int = 0
+    max_leaf_weights: int = 0
     max_iter: int = 20
     monotone: bool = False
     order: str = "leaves_first"
@@ -129,7 +130,7 @@ class _Run:
         else:
             self.native.draw_splits(options.init == "balanced", _start_length(options))
         self.best = self._record("start")
-        if options.max_weights or not (isinstance(start, Tree) or options.monotone):
+        if self._has_limit() or not (isinstance(start, Tree) or options.monotone):
             # A random tree pays next to no penalty, and must not win for that alone. A given one
             # may have too many weights.
             self.best = math.inf
@@ -161,14 +162,25 @@ class _Run:
                 break
 
     def _tighten(self, progress: float) -> bool:
-        """Limit the weights of a split, the more the further the exploring; True once for good."""
+        """Limit the weights of hyperplanes, the more the further exploring is; True if for good."""
+        if not self._has_limit():
+            return True
         first, last = TIGHTENING
         share = min(max((progress - first) / (last - first), 0.0), 1.0)
-        n_features, limit = self.problem.n_features, self.options.max_weights
-        if not 0 < limit < n_features:
-            return True
-        self.native.limit_weights(round(n_features * (limit / n_features) ** share))
+        n_features = self.problem.n_features
+
+        def tightened(limit: int) -> int:
+            is_limit = 0 < limit < n_features
+            return round(n_features * (limit / n_features) ** share) if is_limit else 0
+
+        options = self.options
+        self.native.limit_weights(
+            tightened(options.max_weights), tightened(options.max_leaf_weights)
+        )
         return share == 1.0
+
+    def _has_limit(self) -> bool:
+        return self.options.max_weights > 0 or self.options.max_leaf_weights > 0
 
     def _settle(self) -> None:
         """Guarded sweeps until the sweeps are used up or the objective stops falling."""
