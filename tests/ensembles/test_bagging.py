@@ -156,7 +156,7 @@ def test_global_columns_give_the_tree_on_those_columns(kind, leaf):
         assert found.tree.n_features == problem.n_features
         assert set(found.tree.split_indices) | set(found.tree.leaf_indices) <= set(columns)
         here = outputs(found.tree, problem.rows)
-        assert np.allclose(here, outputs(alone.tree, narrow.rows), rtol=1e-4, atol=1e-5)
+        assert np.allclose(here, outputs(alone.tree, narrow.rows), rtol=1e-5, atol=1e-5)
         assert found.trace.objective == alone.trace.objective
 
 
