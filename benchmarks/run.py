@@ -27,7 +27,7 @@ from cells import CellStore
 from environment import describe, versions
 from runner import run_table
 from table import Row, Table, names, read
-from verdicts import fits
+from verdicts import matches
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
@@ -39,7 +39,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("table", nargs="?", help=f"one of {', '.join(names())}, or a .toml file")
     parser.add_argument("--rows", nargs="+", metavar="LABEL", help="rows to measure")
-    parser.add_argument("--data", nargs="+", metavar="NAME", help="data sets to measure")
+    parser.add_argument("--data", nargs="+", metavar="NAME", help="data sets to measure (*, too)")
     parser.add_argument("--seeds", nargs="+", type=int, metavar="SEED", help="seeds to measure")
     parser.add_argument("--force", action="store_true", help="measure finished cells anew")
     parser.add_argument("--report-only", action="store_true", help="measure nothing")
@@ -79,8 +79,8 @@ def choose_rows(table: Table, options: argparse.Namespace) -> list[Row]:
     rows = [
         row
         for row in table.rows
-        if (not options.rows or any(fits(row, pattern) for pattern in options.rows))
-        and (not options.data or row.data in options.data)
+        if (not options.rows or any(matches(row.label, pattern) for pattern in options.rows))
+        and (not options.data or any(matches(row.data, pattern) for pattern in options.data))
     ]
     if not rows:
         raise SystemExit(

@@ -20,7 +20,7 @@ import numpy as np
 from bench import mean, ratios, same_run
 from cells import Result
 from runner import Outcome
-from table import Content, Row, Table
+from table import Content, Table
 
 Outcomes = Sequence[Outcome]
 
@@ -78,14 +78,14 @@ def select(outcomes: Outcomes, patterns: str | list[str], data: str | None) -> l
     return [
         outcome
         for outcome in outcomes
-        if data in (None, outcome.row.data) and any(fits(outcome.row, p) for p in wanted)
+        if data in (None, outcome.row.data) and any(matches(outcome.row.label, p) for p in wanted)
     ]
 
 
-def fits(row: Row, pattern: str) -> bool:
-    """Whether the row has this label, or one that the pattern fits."""
+def matches(name: str, pattern: str) -> bool:
+    """Whether the pattern is this name or stands for it (``*`` stands for anything)."""
     # Brackets are part of labels, not sets of letters.
-    return row.label == pattern or fnmatchcase(row.label, pattern.replace("[", "[[]"))
+    return name == pattern or fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
 def _best(claim: Content, outcomes: Outcomes) -> list[Verdict]:
