@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t batch_rows = 4;
 /// Terms whose gradients one task sums: fixed, so that the sum does not depend on the threads.
 constexpr std::size_t gradient_chunk = 4096;
+/// Longest step of a regression, in units of 1 / (mean curvature of a row).
+constexpr double regression_step = 0.3;
 
 /// One term of the sum the solver walks over: a row, its entry in the link, a weight of at most ~1.5.
 struct Term {
@@ -78,11 +80,7 @@ public:
         terms_ = split_heavy(entries, mean_weight);
         slopes_.resize(terms_.size() * n_outputs_);
         inverse_terms_ = static_cast<float>(1.0 / static_cast<double>(terms_.size()));
-        double curvature = 0.0;
-        for (const Term& term : terms_)
-            curvature += static_cast<double>(term.weight) * (static_cast<double>(squared_norms[term.row]) + 1.0);
-        curvature *= link.max_curvature() / static_cast<double>(terms_.size());
-        step_ = static_cast<float>(options.step / curvature);
+        step_ = static_cast<float>(longest_step(squared_norms));
         const double share = 1.0 / (mean_weight * static_cast<double>(terms_.size()));
         keep_ = static_cast<float>(1.0 / (1.0 + static_cast<double>(step_) * options.ridge * share));
         threshold_.resize(d_);
@@ -106,6 +104,22 @@ public:
     }
 
 private:
+    /// Steps are measured by the mean curvature of a term: slopes of class losses are bounded, so rows that are
+    /// longer than the mean do no harm. Those of a regression are not: with a long step a block of similar rows, or
+    /// a single row far out, would send the weights to infinity.
+    [[nodiscard]] double longest_step(std::span<const float> squared_norms) const {
+        double mean = 0.0;
+        double greatest = 0.0;
+        for (const Term& term : terms_) {
+            const double curvature =
+                link_.max_curvature() * static_cast<double>(term.weight) * (static_cast<double>(squared_norms[term.row]) + 1.0);
+            mean += curvature / static_cast<double>(terms_.size());
+            greatest = std::max(greatest, curvature);
+        }
+        if constexpr (Link::is_bounded) return options_.step / mean;
+        return std::min({options_.step / mean, regression_step / mean, 2.0 / (batch_rows * greatest)});
+    }
+
     // Dense rows are centred on the fly: score = w.x + bias - w.mean. Sparse rows are not centred.
     void to_centred() {
         centre_.assign(n_outputs_, 0.0);

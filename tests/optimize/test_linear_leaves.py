@@ -93,6 +93,25 @@ def test_wide_regression_leaf_comes_near_the_lasso():
     assert found == pytest.approx(objective(judge.predict(task.Z), judge.coef_), rel=0.01)
 
 
+@pytest.mark.parametrize("case", ["plain", "alike", "far out"])
+def test_wide_regression_leaf_never_overshoots(case):
+    # The streaming solver steps by the mean length of a row. Slopes of a squared loss grow with
+    # the weights, so rows that are alike or far out would blow them up, were the step too long.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 100))
+    if case == "alike":
+        X = 0.1 * X + 3 * rng.normal(size=100)
+    elif case == "far out":
+        X[:4] *= 30
+    y = X @ rng.normal(size=100) + 0.1 * rng.normal(size=400)
+    problem = regression_problem(X, y[:, None], np.ones(400))
+    tree = optimize_tree(
+        problem, complete_topology(1), TAOOptions(loss="squared_error", leaf="linear", max_iter=20)
+    ).tree
+    residuals = y - outputs(tree, problem.rows)[:, 0]
+    assert np.mean(residuals**2) < 0.05 * np.var(y)
+
+
 def test_absolute_leaf_comes_near_quantile_regression():
     task = RegressionTask(0)
     tree = fit_leaf(task.problem, loss="absolute_error", alpha=0.01)

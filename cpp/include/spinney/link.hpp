@@ -24,6 +24,7 @@ struct LinkBlock {
 /// log(1 + exp(-y (s - offset))) for labels y in {-1, +1}; no offsets means zero.
 class LogisticLink {
 public:
+    static constexpr bool is_bounded = true;  ///< whether slopes are
     explicit LogisticLink(std::span<const std::int8_t> labels, std::span<const double> offsets = {})
         : labels_(labels), offsets_(offsets) {}
     [[nodiscard]] static std::size_t n_outputs() { return 1; }
@@ -54,6 +55,7 @@ enum class TargetLoss : std::uint8_t { squared, absolute, huber };
 /// caller makes small; its Newton curvature is that of iterated reweighted least squares.
 class TargetLink {
 public:
+    static constexpr bool is_bounded = false;  ///< whether slopes are
     TargetLink(std::vector<double> targets, TargetLoss kind, double delta)
         : targets_(std::move(targets)), kind_(kind), delta_(delta) {}
     [[nodiscard]] static std::size_t n_outputs() { return 1; }
@@ -72,6 +74,7 @@ private:
 /// zero, which halves the parameters of a binary leaf to those of a logistic regression.
 class SoftmaxLink {
 public:
+    static constexpr bool is_bounded = true;  ///< whether slopes are
     SoftmaxLink(std::vector<std::int32_t> labels, std::size_t n_classes)
         : labels_(std::move(labels)), n_classes_(n_classes) {}
     [[nodiscard]] std::size_t n_outputs() const { return n_classes_; }

@@ -33,10 +33,10 @@ Callback: TypeAlias = Callable[[Trace], None]
 #: Most columns for which nodes are solved by Newton steps (`benchmarks/solvers.py`).
 NEWTON_LIMIT = 64
 
-#: Effort of a node solve. A step or two from a warm start is not only faster than a converged
-#: solution, it also finds trees of lower objective and error: nodes move together instead of
+#: Effort of a node solve. A few steps from a warm start are not only faster than a converged
+#: solution, they also find trees of lower objective and error: nodes move together instead of
 #: overfitting to subtrees that are still bad.
-SOLVER = {"max_newton": 1, "epochs": 2, "step": 0.3, "newton_limit": NEWTON_LIMIT}
+SOLVER = {"max_newton": 1, "epochs": 4, "step": 1.0, "newton_limit": NEWTON_LIMIT}
 
 #: Exploring sweeps without progress after which it ends; it may go up before it goes down.
 PATIENCE = 5
