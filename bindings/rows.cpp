@@ -1,7 +1,9 @@
 #include "rows.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <stdexcept>
@@ -91,6 +93,9 @@ void bind_rows(nb::module_& m) {
     m.def("sparse_rows", &sparse_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("n_features"));
     m.def("column_moments", &moments, nb::arg("rows"), nb::arg("weights"), nb::arg("n_threads"),
           "Weighted mean and standard deviation, lowest and highest value of each column.");
+    m.def("simd_levels", &simd_levels, "Levels of vector instructions that this processor has, the best last.");
+    m.def("simd_level", &simd_level, "The level in use.");
+    m.def("use_simd_level", &use_simd_level, nb::arg("name"), "Takes another level; for tests, all give the same bits.");
 }
 
 }  // namespace spinney::python

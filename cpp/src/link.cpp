@@ -1,6 +1,7 @@
 #include "spinney/link.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "spinney/simd.hpp"
 
@@ -18,12 +19,11 @@ void LogisticLink::evaluate(std::size_t first, const LinkBlock& block) const {
     }
 }
 
-void LogisticLink::slopes(std::size_t entry, const double* scores, float* out) const {
-    const double at = margin(entry, scores[0]);
-    double p = 0.0;
-    double loss = 0.0;
-    logistic({&at, 1}, &p, &loss);
-    out[0] = static_cast<float>(-labels_[entry] * (1.0 - p));
+void LogisticLink::slopes(std::span<const std::uint32_t> entries, const double* scores, float* out) const {
+    double p[4] = {};
+    for (std::size_t i = 0; i < entries.size(); ++i) p[i] = margin(entries[i], scores[i]);
+    sigmoid({p, entries.size()});
+    for (std::size_t i = 0; i < entries.size(); ++i) out[i] = static_cast<float>(-labels_[entries[i]] * (1.0 - p[i]));
 }
 
 double TargetLink::max_curvature() const {
@@ -50,17 +50,19 @@ void TargetLink::evaluate(std::size_t first, const LinkBlock& block) const {
     }
 }
 
-void TargetLink::slopes(std::size_t entry, const double* scores, float* out) const {
-    out[0] = static_cast<float>(slope(targets_[entry] - scores[0]));
+void TargetLink::slopes(std::span<const std::uint32_t> entries, const double* scores, float* out) const {
+    for (std::size_t i = 0; i < entries.size(); ++i) out[i] = static_cast<float>(slope(targets_[entries[i]] - scores[i]));
 }
 
-void SoftmaxLink::slopes(std::size_t entry, const double* scores, float* out) const {
-    const double top = *std::max_element(scores, scores + n_classes_);
-    double total = 0.0;
-    for (std::size_t k = 0; k < n_classes_; ++k) total += std::exp(scores[k] - top);
-    for (std::size_t k = 0; k < n_classes_; ++k) out[k] = static_cast<float>(std::exp(scores[k] - top) / total);
-    out[labels_[entry]] -= 1.0F;
-    if (n_classes_ == 2) out[0] = 0.0F;
+void SoftmaxLink::slopes(std::span<const std::uint32_t> entries, const double* scores, float* out) const {
+    std::vector<double> p(scores, scores + entries.size() * n_classes_);
+    for (std::size_t i = 0; i < entries.size(); ++i, out += n_classes_) {
+        const std::span<double> shares(p.data() + i * n_classes_, n_classes_);
+        softmax(shares);
+        for (std::size_t k = 0; k < n_classes_; ++k) out[k] = static_cast<float>(shares[k]);
+        out[labels_[entries[i]]] -= 1.0F;
+        if (n_classes_ == 2) out[0] = 0.0F;
+    }
 }
 
 }  // namespace spinney

@@ -1,568 +1,125 @@
 #include "spinney/simd.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstring>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
 
-// Each kernel is compiled twice and chosen when the library is loaded: a wheel built here runs on any
-// x86-64 and still uses AVX2 where it is found. Other processors get the plain loops, which compilers
-// vectorise for their baseline (NEON). An attribute cannot be made conditional without a macro.
-#if defined(SPINNEY_MULTIVERSION)
-#define SPINNEY_KERNEL __attribute__((target_clones("avx2", "default")))
-#else
-#define SPINNEY_KERNEL
-#endif
+#include "simd/kernels.hpp"
 
 namespace spinney {
 namespace {
 
-// Vectors of the compiler (GCC, Clang): lowered to whatever the target has, lane by lane the same.
-using Float8 = float __attribute__((vector_size(32)));
-using Float4 = float __attribute__((vector_size(16)));
-using Double4 = double __attribute__((vector_size(32)));
+using simd::Kernels;
 
-template <class V, class T>
-[[gnu::always_inline]] inline V load(const T* from) {
-    V v;
-    std::memcpy(&v, from, sizeof v);
-    return v;
-}
-template <class V, class T>
-[[gnu::always_inline]] inline void store(T* to, V v) {
-    std::memcpy(to, &v, sizeof v);
-}
-
-/// Eight entries of a row as floats.
-[[gnu::always_inline]] inline Float8 load_row(const float* from) { return load<Float8>(from); }
-[[gnu::always_inline]] inline Float8 load_row(const std::uint8_t* from) {
-    using Byte16 = std::uint8_t __attribute__((vector_size(16)));
-    using Word2 = std::uint64_t __attribute__((vector_size(16)));
-    using Int4 = std::int32_t __attribute__((vector_size(16)));
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, from, sizeof eight);
-    // Bytes 8 to 15 are zero: a byte and three of them make a whole number. Spelt out as shuffles, because
-    // compilers turn a conversion of eight bytes into single steps.
-    const auto b = std::bit_cast<Byte16>(Word2{eight, 0});
-    const auto low = __builtin_shufflevector(b, b, 0, 8, 8, 8, 1, 8, 8, 8, 2, 8, 8, 8, 3, 8, 8, 8);
-    const auto high = __builtin_shufflevector(b, b, 4, 8, 8, 8, 5, 8, 8, 8, 6, 8, 8, 8, 7, 8, 8, 8);
-    const Float4 first = __builtin_convertvector(std::bit_cast<Int4>(low), Float4);
-    const Float4 second = __builtin_convertvector(std::bit_cast<Int4>(high), Float4);
-    return __builtin_shufflevector(first, second, 0, 1, 2, 3, 4, 5, 6, 7);
-}
-
-/// Four entries of a row as doubles.
-[[gnu::always_inline]] inline Double4 load_four(const float* from) {
-    return __builtin_convertvector(load<Float4>(from), Double4);
-}
-[[gnu::always_inline]] inline Double4 load_four(const std::uint8_t* from) {
-    return Double4{static_cast<double>(from[0]), static_cast<double>(from[1]), static_cast<double>(from[2]),
-                   static_cast<double>(from[3])};
-}
-
-/// Partial sums of a dot product, eight lanes a vector. Rows of at most 16 entries need only half of
-/// them: the others stay zero, and adding zeros changes no bit.
-template <std::size_t N>
-using LanesOf = std::array<Float8, N / 8>;
-
-[[gnu::always_inline]] inline double sum_of(Float4 four) {
-    return static_cast<double>((four[0] + four[2]) + (four[1] + four[3]));
-}
-
-/// Lanes are folded in halves: a fixed tree that needs few instructions for narrow rows.
-template <std::size_t N>
-[[gnu::always_inline]] inline double sum_lanes(LanesOf<N> lanes) {
-    if constexpr (N == 32) {
-        lanes[0] += lanes[2];
-        lanes[1] += lanes[3];
-    }
-    lanes[0] += lanes[1];
-    float eight[8];
-    store(eight, lanes[0]);
-    return sum_of(load<Float4>(eight) + load<Float4>(eight + 4));
-}
-
-template <std::size_t N, class T>
-[[gnu::always_inline]] inline double lane_dot(const T* x, const float* w, std::size_t size) {
-    LanesOf<N> lanes{};
-    std::size_t j = 0;
-    for (; j + N <= size; j += N)
-        for (std::size_t v = 0; v < N / 8; ++v) lanes[v] += load_row(x + j + 8 * v) * load<Float8>(w + j + 8 * v);
-    for (std::size_t v = 0; v < N / 8 && j < size; ++v, j += 8) {
-        if (j + 8 <= size) {
-            lanes[v] += load_row(x + j) * load<Float8>(w + j);
-            continue;
-        }
-        float part[8] = {};
-        for (std::size_t i = 0; j + i < size; ++i) part[i] = static_cast<float>(x[j + i]) * w[j + i];
-        lanes[v] += load<Float8>(part);
-    }
-    return sum_lanes<N>(lanes);
-}
-
-/// The side indexes the children instead of steering a branch: which way a row goes is a coin toss to
-/// the processor, and a wrong guess costs more than the dot product of a narrow row. Rows advance
-/// together, so that one row's arithmetic fills the waiting times of another's.
-template <std::size_t N, class T>
-[[gnu::always_inline]] inline void walk_with(std::span<const T* const> rows, std::size_t size,
-                                             const SplitArrays& splits, std::span<std::int32_t> at) {
-    for (bool is_moving = true; is_moving;) {
-        is_moving = false;
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-            if (at[r] < 0) continue;
-            const auto split = static_cast<std::size_t>(at[r]);
-            const double score = lane_dot<N>(rows[r], splits.w + split * size, size) + splits.bias[split];
-            at[r] = splits.child[2 * split + static_cast<std::size_t>(score >= 0.0)];
-            is_moving = true;
-        }
-    }
-}
-
-/// x . w folded from the lanes of a padded row to four; `sum_four` does the rest.
-[[gnu::always_inline]] inline Float4 fold_to_four(Float8 lanes) {
-    return __builtin_shufflevector(lanes, lanes, 0, 1, 2, 3) + __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7);
-}
-
-/// Last steps of `sum_lanes` for four rows at once: the same additions, a quarter of the instructions.
-[[gnu::always_inline]] inline Double4 sum_four(const Float4 part[4]) {
-    const Float4 low = __builtin_shufflevector(part[0], part[1], 0, 1, 4, 5) +
-                       __builtin_shufflevector(part[0], part[1], 2, 3, 6, 7);
-    const Float4 high = __builtin_shufflevector(part[2], part[3], 0, 1, 4, 5) +
-                        __builtin_shufflevector(part[2], part[3], 2, 3, 6, 7);
-    const Float4 sums = __builtin_shufflevector(low, high, 0, 2, 4, 6) + __builtin_shufflevector(low, high, 1, 3, 5, 7);
-    return __builtin_convertvector(sums, Double4);
-}
-
-/// Lanes of x . w over a narrow padded row of N vectors.
-template <std::size_t N>
-[[gnu::always_inline]] inline Float4 narrow_dot(const float* x, const float* w) {
-    std::array<Float8, N> lanes;
-    for (std::size_t v = 0; v < N; ++v) lanes[v] = Float8{} + load<Float8>(x + 8 * v) * load<Float8>(w + 8 * v);
-    if constexpr (N == 4) {
-        lanes[0] += lanes[2];
-        lanes[1] += lanes[3];
-    }
-    if constexpr (N > 1) lanes[0] += lanes[1];
-    return fold_to_four(lanes[0]);
-}
-
-/// Lanes of x . w over a wide padded row; its size is a multiple of 16, not of 32.
-[[gnu::always_inline]] inline Float4 wide_dot(const float* x, const float* w, std::size_t size) {
-    LanesOf<32> lanes{};
-    std::size_t j = 0;
-    for (; j + 32 <= size; j += 32)
-        for (std::size_t v = 0; v < 4; ++v) lanes[v] += load<Float8>(x + j + 8 * v) * load<Float8>(w + j + 8 * v);
-    if (j < size)
-        for (std::size_t v = 0; v < 2; ++v) lanes[v] += load<Float8>(x + j + 8 * v) * load<Float8>(w + j + 8 * v);
-    return fold_to_four((lanes[0] + lanes[2]) + (lanes[1] + lanes[3]));
-}
-
-/// Rows that walk together where a step is short: a row mostly waits for memory and for its own sums.
-constexpr std::size_t narrow_together = 16;
-
-/// Calls walk_group(rows, at) for every `Count` rows; missing rows of the last group are at a leaf.
-template <std::size_t Count, class WalkGroup>
-[[gnu::always_inline]] inline void for_groups(std::span<const float* const> rows, std::span<std::int32_t> at,
-                                              const WalkGroup& walk_group) {
-    for (std::size_t first = 0; first < rows.size(); first += Count) {
-        const std::size_t count = std::min(Count, rows.size() - first);
-        const float* x[Count];
-        std::int32_t now[Count];
-        for (std::size_t r = 0; r < Count; ++r) {
-            x[r] = rows[first + (r < count ? r : 0)];
-            now[r] = r < count ? at[first + r] : -1;
-        }
-        walk_group(x, now);
-        for (std::size_t r = 0; r < count; ++r) at[first + r] = now[r];
-    }
-}
-
-/// Whether one of `Count` rows is at a split still.
-template <std::size_t Count>
-[[gnu::always_inline]] inline bool is_any_moving(const std::int32_t* at) {
-    std::int32_t all = -1;
-    for (std::size_t r = 0; r < Count; ++r) all &= at[r];
-    return all >= 0;
-}
-
-/// Asks for the hyperplanes of both children, which lie side by side, before the side is known: a tree is
-/// larger than the nearest cache.
-template <std::size_t N>
-[[gnu::always_inline]] inline void prefetch_children(const PaddedSplits& forest, const PackedSplit& split) {
-    const float* w = forest.w + static_cast<std::size_t>(std::max(split.child[0], 0)) * (8 * N);
-    __builtin_prefetch(w);
-    __builtin_prefetch(w + 16);
-}
-
-/// Four rows take a step at once. A row at its leaf looks at split 0 in vain and stays by a choice of
-/// values, not by a branch that would be guessed wrongly once a row.
-template <std::size_t N>
-[[gnu::always_inline]] inline void walk_narrow(const float* const (&x)[narrow_together], const PaddedSplits& forest,
-                                               std::int32_t (&at)[narrow_together]) {
-    while (is_any_moving<narrow_together>(at))
-        for (std::size_t four = 0; four < narrow_together; four += 4) {
-            if (!is_any_moving<4>(at + four)) continue;
-            const PackedSplit* split[4];
-            Float4 part[4];
-            for (std::size_t r = 0; r < 4; ++r) {
-                const auto number = static_cast<std::size_t>(std::max(at[four + r], 0));
-                split[r] = forest.splits + number;
-                part[r] = narrow_dot<N>(x[four + r], forest.w + number * (8 * N));
-            }
-            for (std::size_t r = 0; r < 4; ++r) prefetch_children<N>(forest, *split[r]);
-            const Double4 bias{split[0]->bias, split[1]->bias, split[2]->bias, split[3]->bias};
-            const auto is_right = sum_four(part) + bias >= 0.0;
-            for (std::size_t r = 0; r < 4; ++r) {
-                const std::int32_t next = split[r]->child[is_right[r] & 1];
-                at[four + r] = at[four + r] < 0 ? at[four + r] : next;
-            }
-        }
-}
-
-template <std::size_t N>
-[[gnu::always_inline]] inline void walk_all_narrow(std::span<const float* const> rows, const PaddedSplits& forest,
-                                                   std::span<std::int32_t> at) {
-    for_groups<narrow_together>(rows, at, [&](const auto& x, auto& now) { walk_narrow<N>(x, forest, now); });
-}
-
-/// A wide row fills the processor by itself; a few walk together to share the splits near the root.
-[[gnu::always_inline]] inline void walk_wide(std::span<const float* const> rows, const PaddedSplits& forest,
-                                             std::span<std::int32_t> at) {
-    for_groups<walk_rows>(rows, at, [&](const auto& x, auto& now) {
-        while (is_any_moving<walk_rows>(now))
-            for (std::size_t r = 0; r < walk_rows; ++r) {
-                if (now[r] < 0) continue;
-                const auto number = static_cast<std::size_t>(now[r]);
-                const float* w = forest.w + number * forest.stride;
-                const double score = sum_of(wide_dot(x[r], w, forest.stride)) + forest.splits[number].bias;
-                now[r] = forest.splits[number].child[static_cast<std::size_t>(score >= 0.0)];
-            }
-    });
-}
-
-/// exp(x) for x <= 0 to about 1e-13, without calling libm: libm differs between machines.
-[[gnu::always_inline]] inline Double4 exp_negative(Double4 x) {
-    using Bits4 = std::uint64_t __attribute__((vector_size(32)));
-    constexpr double log2_e = 1.4426950408889634;
-    constexpr double ln2_high = 0.693147180369123816490;
-    constexpr double ln2_low = 1.90821492927058770002e-10;
-    constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
-    x = x < -700.0 ? Double4{} - 700.0 : x;
-    const Double4 shifted = x * log2_e + shift;
-    const Double4 k = shifted - shift;
-    const Double4 r = (x - k * ln2_high) - k * ln2_low;
-    Double4 series = Double4{} + 1.0 / 39916800.0;
-    for (double factorial : {3628800.0, 362880.0, 40320.0, 5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0})
-        series = series * r + 1.0 / factorial;
-    const Bits4 exponent = (std::bit_cast<Bits4>(shifted) + 1023U) << 52U;
-    return series * std::bit_cast<Double4>(exponent);
-}
-
-/// log(1 + u) for 0 <= u <= 1 to about 1e-12: twice the series of atanh(u / (2 + u)).
-[[gnu::always_inline]] inline Double4 log1p_unit(Double4 u) {
-    const Double4 t = u / (2.0 + u);
-    const Double4 t2 = t * t;
-    Double4 series = Double4{} + 1.0 / 23.0;
-    for (double odd : {21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0})
-        series = series * t2 + 1.0 / odd;
-    return 2.0 * t * series;
-}
-
-/// Reads and writes eight consecutive entries of a row.
-struct Whole {
-    template <class T>
-    [[gnu::always_inline]] static Float8 read(const T* from) {
-        return load_row(from);
-    }
-    [[gnu::always_inline]] static void write(float* to, Float8 v) { store(to, v); }
-};
-/// The same for the last entries of a row, fewer than eight; what is missing reads as zero.
-struct Part {
-    std::size_t count;
-    template <class T>
-    [[gnu::always_inline]] Float8 read(const T* from) const {
-        float part[8] = {};
-        for (std::size_t i = 0; i < count; ++i) part[i] = static_cast<float>(from[i]);
-        return load<Float8>(part);
-    }
-    [[gnu::always_inline]] void write(float* to, Float8 v) const {
-        for (std::size_t i = 0; i < count; ++i) to[i] = v[i];
-    }
+struct Level {
+    std::string_view name;
+    const Kernels* kernels;
 };
 
-/// visit(access, j) for j = 0, 8, ..., where `access` reads and writes at an offset of j.
-template <class Visit>
-[[gnu::always_inline]] inline void for_eights(std::size_t size, const Visit& visit) {
-    std::size_t j = 0;
-    for (; j + 8 <= size; j += 8) visit(Whole{}, j);
-    if (j < size) visit(Part{size - j}, j);
+/// Levels that this processor has, the best last.
+std::vector<Level> levels() {
+    std::vector<Level> out{{"baseline", &simd::baseline_kernels}};
+#if defined(SPINNEY_X86_LEVELS)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2")) out.push_back({"avx2", &simd::avx2_kernels});
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        out.push_back({"avx512", &simd::avx512_kernels});
+#endif
+    return out;
 }
 
-/// sign(v) max(|v| - t, 0), lane by lane: v - clamp(v, -t, t).
-[[gnu::always_inline]] inline Float8 soft_threshold(Float8 v, Float8 t) {
-    const Float8 below = v < -t ? -t : v;
-    return v - (below > t ? t : below);
+/// The best level, or the one named by SPINNEY_SIMD if the processor has it.
+Level choose() {
+    const auto all = levels();
+    const char* wanted = std::getenv("SPINNEY_SIMD");
+    if (wanted == nullptr) return all.back();
+    const auto found = std::ranges::find(all, std::string_view(wanted), &Level::name);
+    return found == all.end() ? all.back() : *found;
 }
 
-/// Rows and slopes of one step, copied: stores to the hyperplane could otherwise change them as far as
-/// the compiler knows, and it would read them again for every eight entries.
-template <std::size_t Count, class T>
-struct Batch {
-    const T* rows[Count];
-    float slopes[Count];
-    float total = 0.0F;
+Level level = choose();  // NOLINT: set once at load; only tests change it
 
-    [[gnu::always_inline]] Batch(const T* const rows_[4], const float slopes_[4]) {
-        for (std::size_t k = 0; k < Count; ++k) {
-            rows[k] = rows_[k];
-            slopes[k] = slopes_[k];
-            total += slopes_[k];
-        }
-    }
-    /// metric * sum_k slope_k (row_k - mean) at the entries from j.
-    template <class Access>
-    [[gnu::always_inline]] Float8 gradient(const StreamVectors& v, const Access& access, std::size_t j) const {
-        Float8 sum = slopes[0] * access.read(rows[0] + j);
-        for (std::size_t k = 1; k < Count; ++k) sum += slopes[k] * access.read(rows[k] + j);
-        return (sum - total * access.read(v.mean + j)) * access.read(v.metric + j);
-    }
-};
-
-template <std::size_t Count, class T>
-[[gnu::always_inline]] inline double stream_step_of(const StreamVectors v, const Batch<Count, T> batch, float step,
-                                                    float inverse_rows) {
-    constexpr auto repeats = static_cast<float>(Count);
-    const float keep = Count == 1 ? v.keep : v.keep * v.keep * v.keep * v.keep;
-    Float8 centre{};
-    for_eights(v.size, [&](const auto& access, std::size_t j) {
-        const Float8 fresh = batch.gradient(v, access, j);
-        const Float8 gradient = access.read(v.gradient + j);
-        const Float8 moved = access.read(v.w + j) - step * (fresh + repeats * gradient);
-        const Float8 next = soft_threshold(moved * keep, repeats * access.read(v.threshold + j));
-        access.write(v.gradient + j, gradient + fresh * inverse_rows);
-        access.write(v.w + j, next);
-        centre += next * access.read(v.mean + j);
-    });
-    return sum_lanes<16>({centre, Float8{}});
-}
-
-template <std::size_t Count, class T>
-[[gnu::always_inline]] inline void add_gradient_of(const StreamVectors v, const Batch<Count, T> batch) {
-    for_eights(v.size, [&](const auto& access, std::size_t j) {
-        access.write(v.gradient + j, access.read(v.gradient + j) + batch.gradient(v, access, j));
-    });
-}
-
-template <class T>
-[[gnu::always_inline]] inline double dot_of(std::span<const T> x, const float* w) {
-    if (x.size() <= 16) return lane_dot<16>(x.data(), w, x.size());
-    return lane_dot<float_lanes>(x.data(), w, x.size());
-}
-
-template <class T>
-[[gnu::always_inline]] inline void walk_of(std::span<const T* const> rows, std::size_t size, const SplitArrays& splits,
-                                           std::span<std::int32_t> at) {
-    if (size <= 16)
-        walk_with<16, T>(rows, size, splits, at);
-    else
-        walk_with<float_lanes, T>(rows, size, splits, at);
-}
-
-template <class T>
-[[gnu::always_inline]] inline double any_stream_step(const StreamVectors& v, const T* const rows[4],
-                                                     const float change[4], std::size_t count, float step,
-                                                     float inverse_rows) {
-    return count == 4 ? stream_step_of(v, Batch<4, T>(rows, change), step, inverse_rows)
-                      : stream_step_of(v, Batch<1, T>(rows, change), step, inverse_rows);
-}
-
-template <class T>
-[[gnu::always_inline]] inline void add_any_gradient(const StreamVectors& v, const T* const rows[4],
-                                                    const float slope[4], std::size_t count) {
-    if (count == 4)
-        add_gradient_of(v, Batch<4, T>(rows, slope));
-    else
-        add_gradient_of(v, Batch<1, T>(rows, slope));
-}
-
-template <class T>
-[[gnu::always_inline]] inline void standardise_any(std::span<const T> x, const double* mean,
-                                                   const double* inverse_scale, double* z) {
-    std::size_t j = 0;
-    for (; j + 4 <= x.size(); j += 4) {
-        const Double4 wide = load_four(x.data() + j);
-        store(z + j, (wide - load<Double4>(mean + j)) * load<Double4>(inverse_scale + j));
-    }
-    for (; j < x.size(); ++j) z[j] = (static_cast<double>(x[j]) - mean[j]) * inverse_scale[j];
-}
+const Kernels& now() { return *level.kernels; }
 
 }  // namespace
 
-// An attribute for several targets does not go with templates: each kernel is spelt out for both kinds.
-SPINNEY_KERNEL double dot(std::span<const float> x, const float* w) { return dot_of(x, w); }
-SPINNEY_KERNEL double dot(std::span<const std::uint8_t> x, const float* w) { return dot_of(x, w); }
+std::vector<std::string_view> simd_levels() {
+    std::vector<std::string_view> names;
+    for (const Level& each : levels()) names.push_back(each.name);
+    return names;
+}
 
+std::string_view simd_level() { return level.name; }
+
+void use_simd_level(std::string_view name) {
+    const auto all = levels();
+    const auto found = std::ranges::find(all, name, &Level::name);
+    if (found != all.end()) level = *found;
+}
+
+double dot(std::span<const float> x, const float* w) { return now().dot_floats(x, w); }
+double dot(std::span<const std::uint8_t> x, const float* w) { return now().dot_bytes(x, w); }
 double dot(std::span<const std::int32_t> indices, const float* values, const float* w) {
-    LaneSum sum;
-    for (std::size_t k = 0; k < indices.size(); ++k) {
-        const auto j = static_cast<std::size_t>(indices[k]);
-        sum.add(j, values[k] * w[j]);
-    }
-    return sum.total();
+    return now().dot_sparse(indices, values, w);
 }
 
-SPINNEY_KERNEL void walk(std::span<const float* const> rows, std::size_t size, const SplitArrays& splits,
-                         std::span<std::int32_t> at) {
-    walk_of(rows, size, splits, at);
+void walk(std::span<const float* const> rows, std::size_t size, const SplitArrays& splits, std::span<std::int32_t> at) {
+    now().walk_floats(rows, size, splits, at);
 }
-SPINNEY_KERNEL void walk(std::span<const std::uint8_t* const> rows, std::size_t size, const SplitArrays& splits,
-                         std::span<std::int32_t> at) {
-    walk_of(rows, size, splits, at);
+void walk(std::span<const std::uint8_t* const> rows, std::size_t size, const SplitArrays& splits,
+          std::span<std::int32_t> at) {
+    now().walk_bytes(rows, size, splits, at);
 }
-
-SPINNEY_KERNEL void walk(std::span<const float* const> rows, const PaddedSplits& forest, std::span<std::int32_t> at) {
-    if (forest.stride == 8)
-        walk_all_narrow<1>(rows, forest, at);
-    else if (forest.stride == 16)
-        walk_all_narrow<2>(rows, forest, at);
-    else if (forest.stride == 32)
-        walk_all_narrow<4>(rows, forest, at);
-    else
-        walk_wide(rows, forest, at);
+void walk(std::span<const float* const> rows, const PaddedSplits& forest, std::span<std::int32_t> at) {
+    now().walk_padded(rows, forest, at);
 }
-
 void walk(std::span<const float* const> rows, const SparseSplits& forest, std::span<std::int32_t> at) {
-    for (std::size_t r = 0; r < rows.size(); ++r)
-        while (at[r] >= 0) {
-            const auto split = static_cast<std::size_t>(at[r]);
-            const std::size_t begin = forest.begin[split];
-            const std::size_t size = forest.begin[split + 1] - begin;
-            const double sum = dot(std::span(forest.indices + begin, size), forest.weights + begin, rows[r]);
-            at[r] = forest.splits[split].child[static_cast<std::size_t>(sum + forest.splits[split].bias >= 0.0)];
-        }
+    now().walk_sparse(rows, forest, at);
+}
+void walk(std::span<const float* const> rows, std::span<const PackedAxis> forest, std::span<std::int32_t> at) {
+    now().walk_axis(rows, forest, at);
 }
 
-SPINNEY_KERNEL void walk(std::span<const float* const> rows, std::span<const PackedAxis> forest,
-                         std::span<std::int32_t> at) {
-    for_groups<narrow_together>(rows, at, [&](const auto& x, auto& now) {
-        while (is_any_moving<narrow_together>(now))
-            for (std::size_t r = 0; r < narrow_together; ++r) {
-                const PackedAxis& split = forest[static_cast<std::size_t>(std::max(now[r], 0))];
-                const double score = static_cast<double>(split.weight * x[r][split.feature]) + split.bias;
-                now[r] = now[r] < 0 ? now[r] : split.child[static_cast<std::size_t>(score >= 0.0)];
-            }
-    });
+void padded_scores(const float* x, const float* w, std::size_t stride, std::span<const double> bias, double* out) {
+    now().padded_scores(x, w, stride, bias, out);
+}
+void softmax(std::span<double> scores) { now().softmax(scores); }
+
+double stream_step(const StreamVectors& v, const float* const rows[4], const float change[4], std::size_t count,
+                   float step, float inverse_rows) {
+    return now().step_floats(v, rows, change, count, step, inverse_rows);
+}
+double stream_step(const StreamVectors& v, const std::uint8_t* const rows[4], const float change[4], std::size_t count,
+                   float step, float inverse_rows) {
+    return now().step_bytes(v, rows, change, count, step, inverse_rows);
+}
+void add_gradient(const StreamVectors& v, const float* const rows[4], const float slope[4], std::size_t count) {
+    now().add_floats(v, rows, slope, count);
+}
+void add_gradient(const StreamVectors& v, const std::uint8_t* const rows[4], const float slope[4], std::size_t count) {
+    now().add_bytes(v, rows, slope, count);
 }
 
-SPINNEY_KERNEL void padded_scores(const float* x, const float* w, std::size_t stride, std::span<const double> bias,
-                                  double* out) {
-    for (std::size_t k = 0; k < bias.size(); ++k) {
-        const float* w_k = w + k * stride;
-        Float4 part;
-        if (stride == 8)
-            part = narrow_dot<1>(x, w_k);
-        else if (stride == 16)
-            part = narrow_dot<2>(x, w_k);
-        else if (stride == 32)
-            part = narrow_dot<4>(x, w_k);
-        else
-            part = wide_dot(x, w_k, stride);
-        out[k] = sum_of(part) + bias[k];
-    }
+void standardise(std::span<const float> x, const double* mean, const double* inverse_scale, double* z) {
+    now().standardise_floats(x, mean, inverse_scale, z);
+}
+void standardise(std::span<const std::uint8_t> x, const double* mean, const double* inverse_scale, double* z) {
+    now().standardise_bytes(x, mean, inverse_scale, z);
 }
 
-SPINNEY_KERNEL void softmax(std::span<double> scores) {
-    double largest = scores[0];
-    for (double score : scores) largest = std::max(largest, score);
-    for (std::size_t k = 0; k < scores.size(); k += 4) {
-        const std::size_t count = std::min<std::size_t>(4, scores.size() - k);
-        double part[4] = {};
-        for (std::size_t i = 0; i < count; ++i) part[i] = scores[k + i] - largest;
-        store(part, exp_negative(load<Double4>(part)));
-        std::copy_n(part, count, scores.data() + k);
-    }
-    double total = 0.0;
-    for (double odds : scores) total += odds;
-    for (double& odds : scores) odds /= total;
-}
+void logistic(std::span<const double> t, double* p, double* loss) { now().logistic(t, p, loss); }
+void sigmoid(std::span<double> t) { now().sigmoid(t); }
 
-SPINNEY_KERNEL double stream_step(const StreamVectors& v, const float* const rows[4], const float change[4],
-                                  std::size_t count, float step, float inverse_rows) {
-    return any_stream_step(v, rows, change, count, step, inverse_rows);
+void add_hessian(const double* z, std::size_t n_rows, std::size_t stride, const double* h, double* hessian) {
+    now().add_hessian(z, n_rows, stride, h, hessian);
 }
-SPINNEY_KERNEL double stream_step(const StreamVectors& v, const std::uint8_t* const rows[4], const float change[4],
-                                  std::size_t count, float step, float inverse_rows) {
-    return any_stream_step(v, rows, change, count, step, inverse_rows);
+void block_scores(const double* z, std::size_t n_rows, std::size_t stride, const double* w, double bias, double* out) {
+    now().block_scores(z, n_rows, stride, w, bias, out);
 }
-
-SPINNEY_KERNEL void add_gradient(const StreamVectors& v, const float* const rows[4], const float slope[4],
-                                 std::size_t count) {
-    add_any_gradient(v, rows, slope, count);
-}
-SPINNEY_KERNEL void add_gradient(const StreamVectors& v, const std::uint8_t* const rows[4], const float slope[4],
-                                 std::size_t count) {
-    add_any_gradient(v, rows, slope, count);
-}
-
-SPINNEY_KERNEL void standardise(std::span<const float> x, const double* mean, const double* inverse_scale, double* z) {
-    standardise_any(x, mean, inverse_scale, z);
-}
-SPINNEY_KERNEL void standardise(std::span<const std::uint8_t> x, const double* mean, const double* inverse_scale,
-                                double* z) {
-    standardise_any(x, mean, inverse_scale, z);
-}
-
-SPINNEY_KERNEL void logistic(std::span<const double> t, double* p, double* loss) {
-    for (std::size_t n = 0; n < t.size(); n += 4) {
-        const std::size_t count = std::min<std::size_t>(4, t.size() - n);
-        double part[4] = {};
-        std::copy_n(t.data() + n, count, part);
-        const auto at = load<Double4>(part);
-        const Double4 u = exp_negative(at < 0.0 ? at : -at);
-        const Double4 small = u / (1.0 + u);
-        store(part, at < 0.0 ? small : 1.0 - small);
-        std::copy_n(part, count, p + n);
-        store(part, (at < 0.0 ? -at : Double4{}) + log1p_unit(u));
-        std::copy_n(part, count, loss + n);
-    }
-}
-
-SPINNEY_KERNEL void add_hessian(const double* z, std::size_t n_rows, std::size_t stride, const double* h,
-                                double* hessian) {
-    constexpr std::size_t tile = 4;
-    for (std::size_t i = 0; i < stride; i += tile) {
-        for (std::size_t j = i; j < stride; j += tile) {
-            Double4 sums[tile] = {};
-            for (std::size_t r = 0; r < n_rows; ++r) {
-                const double* row = z + r * stride;
-                const Double4 right = h[r] * load<Double4>(row + j);
-                for (std::size_t a = 0; a < tile; ++a) sums[a] += row[i + a] * right;
-            }
-            for (std::size_t a = 0; a < tile; ++a) {
-                double* out = hessian + (i + a) * stride + j;
-                store(out, load<Double4>(out) + sums[a]);
-            }
-        }
-    }
-}
-
-SPINNEY_KERNEL void block_scores(const double* z, std::size_t n_rows, std::size_t stride,
-                                 const double* w, double bias, double* out) {
-    for (std::size_t r = 0; r < n_rows; ++r) {
-        Double4 lanes{};
-        for (std::size_t j = 0; j < stride; j += 4) lanes += load<Double4>(z + r * stride + j) * load<Double4>(w + j);
-        out[r] = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + bias;
-    }
-}
-
-SPINNEY_KERNEL void add_block_gradient(const double* z, std::size_t n_rows, std::size_t stride,
-                                       const double* slopes, double* out) {
-    for (std::size_t j = 0; j < stride; j += 4) {
-        Double4 sum = load<Double4>(out + j);
-        for (std::size_t r = 0; r < n_rows; ++r) sum += slopes[r] * load<Double4>(z + r * stride + j);
-        store(out + j, sum);
-    }
+void add_block_gradient(const double* z, std::size_t n_rows, std::size_t stride, const double* slopes, double* out) {
+    now().add_block_gradient(z, n_rows, stride, slopes, out);
 }
 
 }  // namespace spinney

@@ -116,8 +116,8 @@ private:
             mean += curvature / static_cast<double>(terms_.size());
             greatest = std::max(greatest, curvature);
         }
-        if constexpr (Link::is_bounded) return options_.step / mean;
-        return std::min({options_.step / mean, regression_step / mean, 2.0 / (batch_rows * greatest)});
+        if constexpr (Link::has_bounded_slopes) return options_.step / mean;
+        return std::min(std::min(options_.step, regression_step) / mean, 2.0 / (batch_rows * greatest));
     }
 
     // Dense rows are centred on the fly: score = w.x + bias - w.mean. Sparse rows are not centred.
@@ -142,11 +142,18 @@ private:
                 threshold_.data(), d_,    keep_};
     }
 
-    void slopes_of(const Term& term, double* scores, float* slopes) const {
-        for (std::size_t k = 0; k < n_outputs_; ++k)
-            scores[k] = rows_.dot(term.row, w_.data() + k * d_) + (bias_[k] - centre_[k]);
-        link_.slopes(term.entry, scores, slopes);
-        for (std::size_t k = 0; k < n_outputs_; ++k) slopes[k] *= term.weight;
+    /// Present slopes of up to four terms, those of a term side by side.
+    void slopes_of(std::span<const std::uint32_t> batch, std::vector<double>& scores, float* slopes) const {
+        std::uint32_t entries[batch_rows] = {};
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            const Term& term = terms_[batch[i]];
+            entries[i] = term.entry;
+            for (std::size_t k = 0; k < n_outputs_; ++k)
+                scores[i * n_outputs_ + k] = rows_.dot(term.row, w_.data() + k * d_) + (bias_[k] - centre_[k]);
+        }
+        link_.slopes({entries, batch.size()}, scores.data(), slopes);
+        for (std::size_t i = 0; i < batch.size(); ++i)
+            for (std::size_t k = 0; k < n_outputs_; ++k) slopes[i * n_outputs_ + k] *= terms_[batch[i]].weight;
     }
 
     /// Slopes of all terms and their mean gradient at the start point, in parallel over chunks.
@@ -154,15 +161,17 @@ private:
         const std::size_t n_chunks = (terms_.size() + gradient_chunk - 1) / gradient_chunk;
         std::vector<float> sums(n_chunks * n_outputs_ * d_);
         parallel_for(n_chunks, options_.n_threads, [&](std::size_t chunk) {
-            std::vector<double> scores(n_outputs_);
+            std::vector<double> scores(n_outputs_ * batch_rows);
             float* sum = sums.data() + chunk * n_outputs_ * d_;
             const std::size_t end = std::min(terms_.size(), (chunk + 1) * gradient_chunk);
             for (std::size_t e = chunk * gradient_chunk; e < end;) {
                 const std::size_t count = batch_size(end - e);
-                for (std::size_t i = e; i < e + count; ++i) {
-                    rows_.prefetch(terms_[std::min(i + batch_rows, end - 1)].row);
-                    slopes_of(terms_[i], scores.data(), slopes_.data() + i * n_outputs_);
+                std::uint32_t batch[batch_rows] = {};
+                for (std::size_t i = 0; i < count; ++i) {
+                    rows_.prefetch(terms_[std::min(e + i + batch_rows, end - 1)].row);
+                    batch[i] = static_cast<std::uint32_t>(e + i);
                 }
+                slopes_of({batch, count}, scores, slopes_.data() + e * n_outputs_);
                 add_to(sum, e, count);
                 e += count;
             }
@@ -201,22 +210,25 @@ private:
     }
 
     void run_epoch(std::span<const std::uint32_t> order) {
-        std::vector<double> scores(n_outputs_);
-        std::vector<float> slopes(n_outputs_), changes(n_outputs_ * batch_rows);
+        std::vector<double> scores(n_outputs_ * batch_rows);
+        std::vector<float> slopes(n_outputs_ * batch_rows), changes(n_outputs_ * batch_rows);
         for (std::size_t e = 0; e < order.size();) {
             const std::size_t count = batch_size(order.size() - e);
+            const auto batch = order.subspan(e, count);
             if constexpr (is_sparse<D>)
-                rows_.for_each(terms_[order[e]].row, [&](std::size_t j, float) { catch_up(j); });
-            for (std::size_t i = 0; i < count; ++i) {
+                rows_.for_each(terms_[batch[0]].row, [&](std::size_t j, float) { catch_up(j); });
+            for (std::size_t i = 0; i < count; ++i)
                 rows_.prefetch(terms_[order[std::min(e + i + batch_rows, order.size() - 1)]].row);
-                float* table = slopes_.data() + order[e + i] * n_outputs_;
-                slopes_of(terms_[order[e + i]], scores.data(), slopes.data());
+            slopes_of(batch, scores, slopes.data());
+            for (std::size_t i = 0; i < count; ++i) {
+                float* table = slopes_.data() + batch[i] * n_outputs_;
                 for (std::size_t k = 0; k < n_outputs_; ++k) {
-                    changes[k * batch_rows + i] = slopes[k] - table[k];
-                    table[k] = slopes[k];
+                    const float slope = slopes[i * n_outputs_ + k];
+                    changes[k * batch_rows + i] = slope - table[k];
+                    table[k] = slope;
                 }
             }
-            move(order.subspan(e, count), changes);
+            move(batch, changes);
             e += count;
         }
     }

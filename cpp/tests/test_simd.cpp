@@ -198,6 +198,56 @@ void block_kernels_equal_plain_sums() {
         }
 }
 
+/// The bits of all that a kernel of wide rows gives for rows of one kind.
+template <class T>
+std::vector<std::uint32_t> bits_of_wide_kernels(std::span<const T> values, std::size_t d) {
+    const auto w = random_vector(d, 1), mean = random_vector(d, 2), gradient = random_vector(d, 3);
+    const std::vector<float> metric(d, 0.5F), threshold(d, 0.01F);
+    const std::array<float, 4> change{0.3F, -0.2F, 0.1F, 0.4F};
+    const std::array<const T*, 4> rows{values.data(), values.data() + d, values.data() + 2 * d, values.data() + 3 * d};
+    std::vector<std::uint32_t> bits;
+    const auto keep = [&](const auto& numbers) {
+        for (const auto number : numbers) bits.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(number)));
+    };
+    for (const T* row : rows) keep(std::array{dot(std::span(row, d), w.data())});
+    for (std::size_t count : {1U, 4U}) {
+        auto moved = w, sum = gradient;
+        const StreamVectors v{moved.data(), sum.data(), mean.data(), metric.data(), threshold.data(), d, 0.9F};
+        keep(std::array{stream_step(v, rows.data(), change.data(), count, 0.1F, 0.01F)});
+        add_gradient(v, rows.data(), change.data(), count);
+        keep(moved);
+        keep(sum);
+    }
+    const RandomSplits splits(3, d, d);
+    std::array<std::int32_t, 4> at{};
+    walk(std::span<const T* const>(rows), d, splits.view(), at);
+    keep(at);
+    return bits;
+}
+
+void levels_have_the_same_bits() {
+    const std::string_view best = simd_level();
+    for (std::size_t d : lengths()) {
+        if (d == 0) continue;
+        Random random(d, 9);
+        std::vector<std::uint8_t> bytes(4 * d);
+        for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.below(256));
+        const auto floats = random_vector(4 * d, d);
+        use_simd_level("baseline");
+        const auto wanted_bytes = bits_of_wide_kernels(std::span<const std::uint8_t>(bytes), d);
+        const auto wanted_floats = bits_of_wide_kernels(std::span<const float>(floats), d);
+        for (std::string_view level : simd_levels()) {
+            use_simd_level(level);
+            expect_equal(simd_level() == level, true, "level in use");
+            expect_equal(bits_of_wide_kernels(std::span<const std::uint8_t>(bytes), d), wanted_bytes, "bytes");
+            expect_equal(bits_of_wide_kernels(std::span<const float>(floats), d), wanted_floats, "floats");
+        }
+        use_simd_level(best);
+    }
+    use_simd_level("no such level");
+    expect_equal(simd_level() == best, true, "unknown levels change nothing");
+}
+
 }  // namespace
 
 std::vector<Test> simd_tests() {
@@ -207,7 +257,8 @@ std::vector<Test> simd_tests() {
             {"walk equals the plain loop", walk_equals_the_plain_loop},
             {"logistic equals libm", logistic_equals_libm},
             {"a streaming step is the step of its rows", step_of_four_rows_uses_the_mean_of_their_gradients},
-            {"block kernels equal plain sums", block_kernels_equal_plain_sums}};
+            {"block kernels equal plain sums", block_kernels_equal_plain_sums},
+            {"levels of vector instructions have the same bits", levels_have_the_same_bits}};
 }
 
 }  // namespace spinney::test

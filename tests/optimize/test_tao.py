@@ -235,6 +235,31 @@ def test_bytes_give_the_bits_of_floats(n_features, split, leaf):
     assert found[0].tree.same_as(found[1].tree)
 
 
+@pytest.fixture
+def simd_level():
+    """A switch for the level of vector instructions that is turned back in the end."""
+    best = _core.simd_level()
+    yield _core.use_simd_level
+    _core.use_simd_level(best)
+
+
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+@pytest.mark.parametrize("n_features", [10, 120])
+def test_vector_instructions_change_no_bit(n_features, leaf, simd_level):
+    X, y = noisy_rows(n_features, 1.0)
+    whole = np.clip(np.round(20 * X + 100), 0, 255).astype(np.float32)
+    options = TAOOptions(leaf=leaf, max_iter=4)
+    for data in (X, whole):
+        problem = classification_problem(data, y, 3, np.ones(len(y)))
+        found = []
+        for level in _core.simd_levels():
+            simd_level(level)
+            assert _core.simd_level() == level
+            found.append(optimize_tree(problem, complete_topology(4), options))
+        for other in found[1:]:
+            assert other.tree.same_as(found[0].tree)
+
+
 @pytest.mark.parametrize("split", ["oblique", "axis"])
 @pytest.mark.parametrize("loss", CLASS_LOSSES)
 @pytest.mark.parametrize("seed", range(3))

@@ -2,7 +2,8 @@
 /// Smooth losses of linear models: what a solver needs to know of the loss, and nothing of the rows.
 ///
 /// A link holds the labels or targets of the problem's entries 0, 1, ..., and is asked for the loss at
-/// given scores. Entry weights belong to the problem, not to the link.
+/// given scores. Entry weights belong to the problem, not to the link. `slopes` takes at most four entries, in any
+/// order; scores and slopes of an entry lie side by side, one an output.
 
 #include <cmath>
 #include <cstddef>
@@ -24,13 +25,13 @@ struct LinkBlock {
 /// log(1 + exp(-y (s - offset))) for labels y in {-1, +1}; no offsets means zero.
 class LogisticLink {
 public:
-    static constexpr bool is_bounded = true;  ///< whether slopes are
+    static constexpr bool has_bounded_slopes = true;
     explicit LogisticLink(std::span<const std::int8_t> labels, std::span<const double> offsets = {})
         : labels_(labels), offsets_(offsets) {}
     [[nodiscard]] static std::size_t n_outputs() { return 1; }
     [[nodiscard]] static double max_curvature() { return 0.25; }
     void evaluate(std::size_t first, const LinkBlock& block) const;
-    void slopes(std::size_t entry, const double* scores, float* out) const;
+    void slopes(std::span<const std::uint32_t> entries, const double* scores, float* out) const;
 
 private:
     [[nodiscard]] double margin(std::size_t entry, double score) const {
@@ -55,13 +56,13 @@ enum class TargetLoss : std::uint8_t { squared, absolute, huber };
 /// caller makes small; its Newton curvature is that of iterated reweighted least squares.
 class TargetLink {
 public:
-    static constexpr bool is_bounded = false;  ///< whether slopes are
+    static constexpr bool has_bounded_slopes = false;
     TargetLink(std::vector<double> targets, TargetLoss kind, double delta)
         : targets_(std::move(targets)), kind_(kind), delta_(delta) {}
     [[nodiscard]] static std::size_t n_outputs() { return 1; }
     [[nodiscard]] double max_curvature() const;
     void evaluate(std::size_t first, const LinkBlock& block) const;
-    void slopes(std::size_t entry, const double* scores, float* out) const;
+    void slopes(std::span<const std::uint32_t> entries, const double* scores, float* out) const;
 
 private:
     [[nodiscard]] double slope(double residual) const;
@@ -74,12 +75,12 @@ private:
 /// zero, which halves the parameters of a binary leaf to those of a logistic regression.
 class SoftmaxLink {
 public:
-    static constexpr bool is_bounded = true;  ///< whether slopes are
+    static constexpr bool has_bounded_slopes = true;
     SoftmaxLink(std::vector<std::int32_t> labels, std::size_t n_classes)
         : labels_(std::move(labels)), n_classes_(n_classes) {}
     [[nodiscard]] std::size_t n_outputs() const { return n_classes_; }
     [[nodiscard]] static double max_curvature() { return 0.5; }
-    void slopes(std::size_t entry, const double* scores, float* out) const;
+    void slopes(std::span<const std::uint32_t> entries, const double* scores, float* out) const;
 
 private:
     std::vector<std::int32_t> labels_;

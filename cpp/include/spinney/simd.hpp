@@ -1,16 +1,24 @@
 #pragma once
-/// Arithmetic on rows: the only file pair (with simd.cpp) that cares about vector instructions.
+/// Arithmetic on rows: the only place (with src/simd) that cares about vector instructions.
 ///
 /// Every sum runs over a fixed number of lanes in a fixed order, and products are never fused with
 /// additions (the core is compiled with -ffp-contract=off). A loop over lanes is therefore the same
-/// sequence of IEEE operations for SSE2, AVX2 or NEON, and results do not depend on the machine.
+/// sequence of IEEE operations for SSE2, AVX2, AVX-512 or NEON, and results do not depend on the machine.
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
+#include <vector>
 
 namespace spinney {
+
+/// Levels of vector instructions that this processor has, the best last; the one in use; and a choice of another,
+/// which tests make to compare them. Unknown names change nothing. Not to be called while kernels run.
+[[nodiscard]] std::vector<std::string_view> simd_levels();
+[[nodiscard]] std::string_view simd_level();
+void use_simd_level(std::string_view name);
 
 /// Lanes of a float sum. Entry j of a vector is always added to lane j % float_lanes, which makes
 /// the sum over the non-zeros alone equal, bit for bit, to the sum over all entries.
@@ -135,6 +143,9 @@ void standardise(std::span<const std::uint8_t> x, const double* mean, const doub
 
 /// Probability and loss of logistic regression: p = 1/(1+exp(-t)), loss = log(1+exp(-t)).
 void logistic(std::span<const double> t, double* p, double* loss);
+
+/// The probabilities alone, in place.
+void sigmoid(std::span<double> t);
 
 /// Rows a block kernel handles at once; 64 standardised Letter rows fit the first-level cache.
 inline constexpr std::size_t block_rows = 64;
