@@ -195,7 +195,7 @@ bool TreeOptimizer<D>::visit_reach(std::span<const std::int32_t> nodes, const In
         const auto rows = std::span<const std::uint32_t>(order_).subspan(tasks[t].begin, tasks[t].end - tasks[t].begin);
         for (std::size_t first = 0; first < rows.size(); first += walk_rows) {
             const std::size_t next = std::min(first + walk_rows, rows.size());
-            for (std::size_t i = next; i < std::min(next + walk_rows, rows.size()); ++i) rows_.prefetch(rows[i]);
+            for (std::size_t i = next + walk_rows; i < std::min(next + 2 * walk_rows, rows.size()); ++i) rows_.prefetch(rows[i]);
             visit(tasks[t].node, rows.subspan(first, next - first));
         }
     }, interrupt);
@@ -321,7 +321,19 @@ template <Design D>
 double TreeOptimizer<D>::node_cost(const CarePoints& care, std::span<const float> w, double bias) const {
     double cost = 0.0;
     for (std::size_t i = 0; i < care.rows.size(); ++i) {
+        rows_.prefetch(care.rows[std::min(i + 2 * walk_rows, care.rows.size() - 1)]);
         const bool is_right = rows_.dot(care.rows[i], w.data()) + bias >= 0.0;
+        if (is_right != (care.labels[i] > 0)) cost += care.weights[i];
+    }
+    return cost + penalty(w);
+}
+
+/// node_cost of the present split: its rows are where it sends them, so that no row has to be looked at.
+template <Design D>
+double TreeOptimizer<D>::present_cost(const CarePoints& care, std::size_t node, std::span<const float> w) const {
+    double cost = 0.0;
+    for (std::size_t i = 0; i < care.rows.size(); ++i) {
+        const bool is_right = state_.leaf_of[care.rows[i]] >= topology_.middle(node);
         if (is_right != (care.labels[i] > 0)) cost += care.weights[i];
     }
     return cost + penalty(w);
@@ -440,7 +452,7 @@ bool TreeOptimizer<D>::solve_node(std::size_t node, std::uint64_t sweep, bool is
     } else {
         propose(node, sweep, care, w, new_bias);
     }
-    if (is_guarded && !(prefer_constant(care, w, new_bias) < node_cost(care, present, bias(node)))) return false;
+    if (is_guarded && !(prefer_constant(care, w, new_bias) < present_cost(care, node, present))) return false;
     std::ranges::copy(w, present.begin());
     bias(node) = new_bias;
     return true;

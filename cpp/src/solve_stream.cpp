@@ -168,7 +168,7 @@ private:
                 const std::size_t count = batch_size(end - e);
                 std::uint32_t batch[batch_rows] = {};
                 for (std::size_t i = 0; i < count; ++i) {
-                    rows_.prefetch(terms_[std::min(e + i + batch_rows, end - 1)].row);
+                    rows_.prefetch(terms_[std::min(e + i + 2 * batch_rows, end - 1)].row);
                     batch[i] = static_cast<std::uint32_t>(e + i);
                 }
                 slopes_of({batch, count}, scores, slopes_.data() + e * n_outputs_);
@@ -218,7 +218,7 @@ private:
             if constexpr (is_sparse<D>)
                 rows_.for_each(terms_[batch[0]].row, [&](std::size_t j, float) { catch_up(j); });
             for (std::size_t i = 0; i < count; ++i)
-                rows_.prefetch(terms_[order[std::min(e + i + batch_rows, order.size() - 1)]].row);
+                rows_.prefetch(terms_[order[std::min(e + i + 2 * batch_rows, order.size() - 1)]].row);
             slopes_of(batch, scores, slopes.data());
             for (std::size_t i = 0; i < count; ++i) {
                 float* table = slopes_.data() + batch[i] * n_outputs_;

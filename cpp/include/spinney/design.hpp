@@ -24,7 +24,7 @@ struct DenseRowsOf {
     /// Asks for a row that is needed soon. Wide rows are visited in no order the processor could guess.
     void prefetch(std::size_t n) const {
         constexpr std::size_t cache_line = 64 / sizeof(T);
-        for (std::size_t j = 0; j < n_features; j += cache_line) __builtin_prefetch(values + n * n_features + j);
+        for (std::size_t j = 0; j < n_features; j += cache_line) __builtin_prefetch(values + n * n_features + j, 0, 2);
     }
 
     template <class Visit>

@@ -129,6 +129,7 @@ private:
     [[nodiscard]] std::vector<std::uint32_t> columns_of(std::size_t node) const;
     [[nodiscard]] double prefer_constant(const CarePoints& care, std::span<float> w, double& bias) const;
     [[nodiscard]] double node_cost(const CarePoints& care, std::span<const float> w, double bias) const;
+    [[nodiscard]] double present_cost(const CarePoints& care, std::size_t node, std::span<const float> w) const;
     void route_all();
     void draw_split(std::size_t node, bool is_balanced, double length);
     void sort_rows();
