@@ -4,7 +4,7 @@ A claim is a table of the TOML file with `what` (the sentence) and `kind`:
 
 - ``best``: on each data set, our best mean error is no higher than the best peer's;
 - ``lower``: rows `lower` have no more test error than rows `than` (at `trees` trees, if given;
-  the latter at `than_trees`, if given);
+  the latter at `than_trees`, if given; `some = true`: one of them is enough);
 - ``ratio``: `measure` of row `over` divided by that of row `under`, `at_least` or `at_most`;
 - ``time_to_error``: rows `ours` reach `error` in less training time than each of `theirs`
   (`theirs_whole = true`: than their whole fit takes).
@@ -116,7 +116,8 @@ def _lower(claim: Content, outcomes: Outcomes) -> list[Verdict]:
     if any(np.isnan(found).any() or not len(found) for found in errors):
         return [Verdict(claim["what"], "not measured", None)]
     slack = claim.get("slack", 0.0)
-    holds = bool(errors[0].max() <= errors[1].min() + slack)
+    ours = errors[0].min() if claim.get("some") else errors[0].max()
+    holds = bool(ours <= errors[1].min() + slack)
     texts = [", ".join(f"{error:.2f} %" for error in np.sort(found)) for found in errors]
     at = f" at {trees} trees" if trees else ""
     return [Verdict(claim["what"], f"{texts[0]} against {texts[1]}{at}", holds)]

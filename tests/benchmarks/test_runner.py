@@ -138,3 +138,11 @@ def test_time_to_an_error_is_read_off_the_curve(monkeypatch, tmp_path):
     assert verdicts.seconds_to(outcomes[1], 5.0) == 2.0
     assert verdicts.seconds_to(outcomes[1], 1.0) == float("inf")
     assert verdicts.error_at(outcomes[1], 2) == 5.0
+
+
+@pytest.mark.parametrize(("some", "holds"), [(False, False), (True, True)])
+def test_a_claim_is_about_all_rows_or_about_some(monkeypatch, tmp_path, some, holds):
+    claim = {"kind": "lower", "what": "", "lower": ["RF", "CART"], "than": "RF", "some": some}
+    _, outcomes = run(monkeypatch, tmp_path, Machine())
+    claimed = table.parse("a_table", {**CONTENT, "claim": [claim]})
+    assert [verdict.holds for verdict in verdicts.judge(claimed, outcomes)] == [holds]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -258,6 +260,18 @@ def test_vector_instructions_change_no_bit(n_features, leaf, simd_level):
             found.append(optimize_tree(problem, complete_topology(4), options))
         for other in found[1:]:
             assert other.tree.same_as(found[0].tree)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"), [("baseline", "baseline"), ("unknown", _core.simd_levels()[-1])]
+)
+def test_vector_instructions_are_chosen_by_the_environment(wanted, found):
+    code = "from spinney import _core; print(_core.simd_level())"
+    environment = {**os.environ, "SPINNEY_SIMD": wanted}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == found
 
 
 @pytest.mark.parametrize("split", ["oblique", "axis"])
