@@ -1,7 +1,6 @@
 #include "spinney/link.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "spinney/simd.hpp"
 
@@ -19,11 +18,11 @@ void LogisticLink::evaluate(std::size_t first, const LinkBlock& block) const {
     }
 }
 
-void LogisticLink::slopes(std::span<const std::uint32_t> entries, const double* scores, float* out) const {
-    double p[4] = {};
-    for (std::size_t i = 0; i < entries.size(); ++i) p[i] = margin(entries[i], scores[i]);
-    sigmoid({p, entries.size()});
-    for (std::size_t i = 0; i < entries.size(); ++i) out[i] = static_cast<float>(-labels_[entries[i]] * (1.0 - p[i]));
+void LogisticLink::slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const {
+    for (std::size_t i = 0; i < entries.size(); ++i) scores[i] = margin(entries[i], scores[i]);
+    sigmoid({scores, entries.size()});
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        out[i] = static_cast<float>(-labels_[entries[i]] * (1.0 - scores[i]));
 }
 
 double TargetLink::max_curvature() const {
@@ -50,14 +49,13 @@ void TargetLink::evaluate(std::size_t first, const LinkBlock& block) const {
     }
 }
 
-void TargetLink::slopes(std::span<const std::uint32_t> entries, const double* scores, float* out) const {
+void TargetLink::slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const {
     for (std::size_t i = 0; i < entries.size(); ++i) out[i] = static_cast<float>(slope(targets_[entries[i]] - scores[i]));
 }
 
-void SoftmaxLink::slopes(std::span<const std::uint32_t> entries, const double* scores, float* out) const {
-    std::vector<double> p(scores, scores + entries.size() * n_classes_);
+void SoftmaxLink::slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const {
     for (std::size_t i = 0; i < entries.size(); ++i, out += n_classes_) {
-        const std::span<double> shares(p.data() + i * n_classes_, n_classes_);
+        const std::span<double> shares(scores + i * n_classes_, n_classes_);
         softmax(shares);
         for (std::size_t k = 0; k < n_classes_; ++k) out[k] = static_cast<float>(shares[k]);
         out[labels_[entries[i]]] -= 1.0F;

@@ -2,8 +2,8 @@
 /// Smooth losses of linear models: what a solver needs to know of the loss, and nothing of the rows.
 ///
 /// A link holds the labels or targets of the problem's entries 0, 1, ..., and is asked for the loss at
-/// given scores. Entry weights belong to the problem, not to the link. `slopes` takes at most four entries, in any
-/// order; scores and slopes of an entry lie side by side, one an output.
+/// given scores. Entry weights belong to the problem, not to the link. `slopes` takes entries in any
+/// order and uses their scores up; scores and slopes of an entry lie side by side, one an output.
 
 #include <cmath>
 #include <cstddef>
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] static std::size_t n_outputs() { return 1; }
     [[nodiscard]] static double max_curvature() { return 0.25; }
     void evaluate(std::size_t first, const LinkBlock& block) const;
-    void slopes(std::span<const std::uint32_t> entries, const double* scores, float* out) const;
+    void slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const;
 
 private:
     [[nodiscard]] double margin(std::size_t entry, double score) const {
@@ -62,7 +62,7 @@ public:
     [[nodiscard]] static std::size_t n_outputs() { return 1; }
     [[nodiscard]] double max_curvature() const;
     void evaluate(std::size_t first, const LinkBlock& block) const;
-    void slopes(std::span<const std::uint32_t> entries, const double* scores, float* out) const;
+    void slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const;
 
 private:
     [[nodiscard]] double slope(double residual) const;
@@ -80,7 +80,7 @@ public:
         : labels_(std::move(labels)), n_classes_(n_classes) {}
     [[nodiscard]] std::size_t n_outputs() const { return n_classes_; }
     [[nodiscard]] static double max_curvature() { return 0.5; }
-    void slopes(std::span<const std::uint32_t> entries, const double* scores, float* out) const;
+    void slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const;
 
 private:
     std::vector<std::int32_t> labels_;
