@@ -344,3 +344,22 @@ def boosting(labels_of_trees, codes, sample_weight, algorithm, n_classes, eta):
         ]
         weights = [w / sum(weights) for w in weights]
     return errors, tree_weights, weights
+
+
+# --- starts ------------------------------------------------------------------------------------
+
+
+def bisector(X, is_right, inverse_scale):
+    """Hyperplane halfway between the means of two groups of rows: raw weights and bias.
+
+    It stands across the line that joins the means where every column is standardised.
+    """
+    left = np.zeros(X.shape[1])
+    right = np.zeros(X.shape[1])
+    for x, goes_right in zip(X.astype(float), is_right, strict=True):
+        if goes_right:
+            right += x / np.count_nonzero(is_right)
+        else:
+            left += x / np.count_nonzero(~is_right)
+    weights = (right - left) * inverse_scale * inverse_scale
+    return weights, -float(weights @ (left + right)) / 2

@@ -13,23 +13,6 @@ constexpr std::size_t rows_per_task = 1024;
 /// Streams of random numbers that must not meet.
 enum : std::uint64_t { start_stream = 1ULL << 62U, leaf_stream = 1ULL << 61U, column_stream = 1ULL << 60U };
 
-/// A threshold with half of the weight below it, halfway to the next larger value.
-double balanced_threshold(std::vector<std::pair<double, double>> scored) {
-    std::ranges::sort(scored);
-    double total = 0.0;
-    for (const auto& [score, weight] : scored) total += weight;
-    double below = 0.0;
-    for (std::size_t i = 0; i < scored.size(); ++i) {
-        below += scored[i].second;
-        if (below < 0.5 * total) continue;
-        const double here = scored[i].first;
-        for (std::size_t next = i + 1; next < scored.size(); ++next)
-            if (scored[next].first > here) return 0.5 * (here + scored[next].first);
-        return here;
-    }
-    return 0.0;
-}
-
 std::vector<std::uint32_t> rows_with_weight(std::span<const double> weights) {
     std::vector<std::uint32_t> rows;
     for (std::size_t n = 0; n < weights.size(); ++n)
@@ -106,10 +89,10 @@ TreeOptimizer<D>::TreeOptimizer(const D& rows, const Scaling& scaling, std::span
 }
 
 template <Design D>
-void TreeOptimizer<D>::draw_splits(bool is_balanced, double length) {
+void TreeOptimizer<D>::draw_splits(StartKind kind, double length) {
     for (const auto& level : topology_.levels) {
         parallel_for(level.size(), options_.n_threads, [&](std::size_t i) {
-            draw_split(static_cast<std::size_t>(level[i]), is_balanced, length);
+            draw_split(static_cast<std::size_t>(level[i]), kind, length);
         });
         sort_rows();
     }
@@ -118,26 +101,18 @@ void TreeOptimizer<D>::draw_splits(bool is_balanced, double length) {
 
 /// Draws one split and sends its rows, which all sit in the first leaf below it, to the side it says.
 template <Design D>
-void TreeOptimizer<D>::draw_split(std::size_t node, bool is_balanced, double length) {
+void TreeOptimizer<D>::draw_split(std::size_t node, StartKind kind, double length) {
     Random random(options_.start_seed, start_stream, node);
-    float* w = hyperplane(node);
-    double centre = 0.0;
-    for (std::uint32_t j : columns_of(node)) {
-        w[j] = static_cast<float>(length * random.normal() * scaling_.inverse_scale[j]);
-        centre += static_cast<double>(w[j]) * scaling_.mean[j];
-    }
-    bias(node) = length * random.normal() - centre;  // drawn like a weight, in standardised space
-
     const auto [begin, end] = reach(node);
-    std::vector<std::pair<double, double>> scored;
-    for (std::size_t i = begin; i < end; ++i) {
-        rows_.prefetch(order_[std::min(i + 1, end - 1)]);
-        scored.emplace_back(rows_.dot(order_[i], w), targets_.weights[order_[i]]);
+    const std::span<const std::uint32_t> rows(order_.data() + begin, end - begin);
+    const auto columns = columns_of(node);
+    float* w = hyperplane(node);
+    draw_hyperplane<D>({rows_, scaling_, targets_, rows, columns}, kind, length, random, {w, rows_.n_features}, bias(node));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows_.prefetch(rows[std::min(i + 1, rows.size() - 1)]);
+        if (rows_.dot(rows[i], w) + bias(node) >= 0.0)
+            state_.leaf_of[rows[i]] = static_cast<std::uint32_t>(topology_.middle(node));
     }
-    if (is_balanced) bias(node) = -balanced_threshold(scored);
-    for (std::size_t i = begin; i < end; ++i)
-        if (scored[i - begin].first + bias(node) >= 0.0)
-            state_.leaf_of[order_[i]] = static_cast<std::uint32_t>(topology_.middle(node));
 }
 
 template <Design D>

@@ -18,6 +18,7 @@ from sklearn.exceptions import DataConversionWarning
 import spinney.estimators.validation as validation
 from spinney import TAOBoostClassifier, TAOForestClassifier, TAOForestRegressor
 from spinney.estimators import TAOTreeClassifier, TAOTreeRegressor
+from spinney.estimators.start import INIT_WORDS
 
 N_ROWS, N_COLUMNS = 40, 4
 ESTIMATORS = [
@@ -261,7 +262,7 @@ def test_one_class_gives_a_constant_tree() -> None:
 
 
 @pytest.mark.parametrize("leaf", ["constant", "linear"])
-@pytest.mark.parametrize("init", ["balanced", "random", "cart", "random_structure"])
+@pytest.mark.parametrize("init", INIT_WORDS)
 def test_one_row_is_fitted(leaf: str, init: str) -> None:
     X = np.array([[1.0, -2.0]])
     classifier = TAOTreeClassifier(max_depth=3, leaf=leaf, init=init).fit(X, ["a"])

@@ -77,7 +77,7 @@ def test_losses_after_relabelling_are_those_of_the_leaves():
     X, y = load_digits(return_X_y=True)
     problem = classification_problem(X.astype(np.float32), y.astype(np.int32), 10, np.ones(len(y)))
     native, fresh = (native_of(problem, "zero_one", 4) for _ in range(2))
-    native.draw_splits(False, 1e-3)
+    native.draw_splits("random", 1e-3)
     for sweep in range(1, 5):
         for level in (3, 2, 1, 0):
             native.solve_level(level, sweep, False)

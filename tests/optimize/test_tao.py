@@ -136,7 +136,7 @@ def native_optimizer(problem, topology, loss, seed):
         problem.rows, problem.mean, problem.inverse_scale, *topology, task, {"alpha": 0.1},
         "oblique", 1, seed,
     )  # fmt: skip
-    native.draw_splits(False, 1e-3)  # a balanced start puts rows on the hyperplane
+    native.draw_splits("random", 1e-3)  # a balanced start puts rows on the hyperplane
     return native
 
 
@@ -391,7 +391,7 @@ def native_with_columns(problem, max_features, split, n_threads=1):
         {"alpha": 1e-3, "max_newton": 3, "epochs": 2, "step": 0.3, "newton_limit": 64,
          "ridge": 0.01}, split, n_threads, 4, max_features,
     )  # fmt: skip
-    native.draw_splits(True, 1e-3)
+    native.draw_splits("balanced", 1e-3)
     return native
 
 

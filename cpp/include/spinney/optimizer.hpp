@@ -10,6 +10,7 @@
 #include "spinney/leaf.hpp"
 #include "spinney/parallel.hpp"
 #include "spinney/solve_axis.hpp"
+#include "spinney/start.hpp"
 #include "spinney/tree.hpp"
 
 namespace spinney {
@@ -58,9 +59,8 @@ public:
     TreeOptimizer(const D& rows, const Scaling& scaling, std::span<const float> squared_norms, const Targets& targets,
                   const Topology& topology, std::unique_ptr<Leaves> leaves, const OptimizerOptions& options);
 
-    /// Random directions in standardised space, normal with deviation `length`. Balanced: the bias puts the median row of the reduced set
-    /// on the hyperplane; else the bias is random too.
-    void draw_splits(bool is_balanced, double length);
+    /// Draws every split from the root down, each from the rows that the splits above send it.
+    void draw_splits(StartKind kind, double length);
     /// Starts from given splits (full hyperplanes) and, if it is not empty, a given leaf table.
     void set_splits(SplitTable splits, LeafTable leaves);
 
@@ -131,7 +131,7 @@ private:
     [[nodiscard]] double node_cost(const CarePoints& care, std::span<const float> w, double bias) const;
     [[nodiscard]] double present_cost(const CarePoints& care, std::size_t node, std::span<const float> w) const;
     void route_all();
-    void draw_split(std::size_t node, bool is_balanced, double length);
+    void draw_split(std::size_t node, StartKind kind, double length);
     void sort_rows();
     void refresh_losses();
 

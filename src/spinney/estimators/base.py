@@ -24,7 +24,7 @@ from spinney.estimators.parameters import (
     check_real,
     check_tree_parameters,
 )
-from spinney.estimators.start import Start, check_init
+from spinney.estimators.start import Start, check_init, drawn_start
 from spinney.estimators.validation import (
     Rows,
     check_rows,
@@ -119,7 +119,7 @@ class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             huber_delta=float(getattr(self, "huber_delta", 1.0)),
             n_threads=n_threads,
             seed=seed,
-            init="random" if isinstance(self.init, str) and self.init == "random" else "balanced",
+            init=drawn_start(self.init),
         )
 
     def _start(self) -> Start:

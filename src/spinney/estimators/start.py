@@ -22,10 +22,10 @@ from spinney.tree.convert import from_sklearn
 from spinney.tree.start import complete_size, random_topology, split_probability
 from spinney.tree.structure import Topology, Tree, complete_topology
 
-INIT_WORDS = ("balanced", "random", "cart", "random_structure")
+INIT_WORDS = ("balanced", "random", "supervised", "cart", "random_structure")
 _ACCEPTED = (
-    'give "balanced", "random", "cart", "random_structure", a RandomStructure, a spinney Tree or '
-    "a fitted tree estimator"
+    'give "balanced", "random", "supervised", "cart", "random_structure", a RandomStructure, a '
+    "spinney Tree or a fitted tree estimator"
 )
 
 
@@ -87,6 +87,12 @@ class RandomStructure:
         """One random structure as child arrays ``(left, right)``."""
         p = split_probability(self.min_depth, self.max_depth, self.expected_nodes)
         return random_topology(self.min_depth, self.max_depth, p, np.random.default_rng(seed))
+
+
+def drawn_start(init: object) -> str:
+    """How hyperplanes are drawn where `init` does not give them."""
+    is_way_to_draw = isinstance(init, str) and init in ("random", "supervised")
+    return str(init) if is_way_to_draw else "balanced"
 
 
 def check_init(init: object) -> None:

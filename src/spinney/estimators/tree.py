@@ -144,9 +144,11 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
         Loss of a row.
     init : str, RandomStructure, Tree or fitted tree estimator, default="balanced"
         The start. "balanced": complete tree, random hyperplanes that halve their rows. "random":
-        complete tree, random biases. "cart": scikit-learn's CART. "random_structure": random
-        structure, see :class:`RandomStructure` for its parameters. In a grid search, wrap a
-        fitted estimator in ``sklearn.frozen.FrozenEstimator``, because a clone is not fitted.
+        complete tree, random biases. "supervised": complete tree, hyperplanes halfway between the
+        means of two random groups of classes; needs fewer sweeps. "cart": scikit-learn's CART.
+        "random_structure": random structure, see :class:`RandomStructure` for its parameters. In
+        a grid search, wrap a fitted estimator in ``sklearn.frozen.FrozenEstimator``, because a
+        clone is not fitted.
     max_iter : int, default=20
         Sweeps over the tree.
     monotone : bool, default=False
@@ -338,10 +340,11 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
         Residual at which the Huber loss turns from squared to absolute.
     init : str, RandomStructure, Tree or fitted tree estimator, default="balanced"
         The start. "balanced": complete tree, random hyperplanes that halve their rows. "random":
-        complete tree, random biases. "cart": scikit-learn's CART on squared errors.
-        "random_structure": random structure, see :class:`RandomStructure` for its parameters. In
-        a grid search, wrap a fitted estimator in ``sklearn.frozen.FrozenEstimator``, because a
-        clone is not fitted.
+        complete tree, random biases. "supervised": complete tree, hyperplanes halfway between the
+        means of the rows with larger and with smaller targets than a random row; needs fewer
+        sweeps. "cart": scikit-learn's CART on squared errors. "random_structure": random
+        structure, see :class:`RandomStructure` for its parameters. In a grid search, wrap a
+        fitted estimator in ``sklearn.frozen.FrozenEstimator``, because a clone is not fitted.
     max_iter : int, default=20
         Sweeps over the tree.
     monotone : bool, default=False

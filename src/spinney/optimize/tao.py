@@ -128,7 +128,7 @@ class _Run:
         if isinstance(start, Tree):
             _set_tree(self.native, start, problem, options)
         else:
-            self.native.draw_splits(options.init == "balanced", _start_length(options))
+            self.native.draw_splits(options.init, _start_length(options))
         self.best = self._record("start")
         if self._has_limit() or not (isinstance(start, Tree) or options.monotone):
             # A random tree pays next to no penalty, and must not win for that alone. A given one

@@ -1,0 +1,35 @@
+#pragma once
+/// The first hyperplane of a split, before anything is optimised.
+
+#include <cstdint>
+#include <span>
+
+#include "spinney/leaf.hpp"
+#include "spinney/random.hpp"
+#include "spinney/scaling.hpp"
+
+namespace spinney {
+
+enum class StartKind : std::uint8_t {
+    random,      ///< direction and bias normal in standardised space
+    balanced,    ///< direction alike, bias with half of the weight on each side
+    supervised,  ///< halfway between the means of two random groups of classes, or of rows with large and small targets
+};
+
+/// What a split knows when it is drawn: the rows that reach it and the columns it may read.
+template <Design D>
+struct StartSite {
+    const D& rows;
+    const Scaling& scaling;
+    const Targets& targets;
+    std::span<const std::uint32_t> reach;
+    std::span<const std::uint32_t> columns;
+};
+
+/// Draws a hyperplane over raw features into `w`, which is all zero, and `bias`. In standardised space its weights have
+/// deviation `length`. Where rows are alike in their targets, a supervised start lies between two of them; where they are alike
+/// altogether it is balanced.
+template <Design D>
+void draw_hyperplane(const StartSite<D>& site, StartKind kind, double length, Random& random, std::span<float> w, double& bias);
+
+}  // namespace spinney
