@@ -444,9 +444,13 @@ bool TreeOptimizer<D>::solve_level(std::size_t depth, std::uint64_t sweep, bool 
     // Largest first, so that threads end together. A node that no row reaches only costs its penalty: a
     // guarded sweep visits it too and makes it a constant.
     std::vector<std::int32_t> nodes;
-    for (std::int32_t node : level) {
-        const auto [begin, end] = reach(static_cast<std::size_t>(node));
-        if (is_guarded || begin < end) nodes.push_back(node);
+    for (std::int32_t number : level) {
+        const auto node = static_cast<std::size_t>(number);
+        const auto [begin, end] = reach(node);
+        if (is_guarded || begin < end) nodes.push_back(number);
+        // Rows may come later, and a guard may then keep the split as it is.
+        else if (options_.solver.max_weights > 0)
+            scaling_.keep_largest(options_.solver.max_weights, {hyperplane(node), rows_.n_features}, bias(node));
     }
     std::ranges::stable_sort(nodes, std::greater{}, [&](std::int32_t node) {
         const auto [begin, end] = reach(static_cast<std::size_t>(node));

@@ -10,8 +10,8 @@
 namespace spinney {
 namespace {
 
-/// Rows of a group whose mean stands for that of the group: enough for a direction, and cheap beside a sweep.
-constexpr std::size_t most_sampled = 64;
+/// Draws from a group whose mean stands for that of the group: enough for a direction, and cheap beside a sweep.
+constexpr std::size_t n_draws = 64;
 
 /// A threshold with half of the weight below it, halfway to the next larger value.
 double balanced_threshold(std::vector<std::pair<double, double>> scored) {
@@ -51,6 +51,17 @@ void draw_direction(const StartSite<D>& site, double length, Random& random, std
     bias = length * random.normal() - centre;  // drawn like a weight, in standardised space
 }
 
+/// The row at which the weights, summed along the rows, pass a share of their total. So a row of weight 2 is drawn as often
+/// as two rows of weight 1 in its place.
+std::uint32_t row_at(double share, std::span<const std::uint32_t> rows, std::span<const double> weights) {
+    double total = 0.0;
+    for (std::uint32_t row : rows) total += weights[row];
+    double passed = 0.0;
+    for (std::uint32_t row : rows)
+        if ((passed += weights[row]) > share * total) return row;
+    return rows.back();
+}
+
 /// Two groups of rows, which a supervised start separates.
 using Groups = std::array<std::vector<std::uint32_t>, 2>;
 
@@ -83,7 +94,7 @@ Groups group_by_value(std::span<const std::uint32_t> reach, const Targets& targe
         const double* values = targets.values.data() + row * direction.size();
         return std::inner_product(direction.begin(), direction.end(), values, 0.0);
     };
-    const double threshold = seen(reach[random.below(static_cast<std::uint32_t>(reach.size()))]);
+    const double threshold = seen(row_at(random.uniform(), reach, targets.weights));
     const bool is_largest = std::ranges::none_of(reach, [&](std::uint32_t row) { return seen(row) > threshold; });
     Groups groups;
     for (std::uint32_t row : reach) {
@@ -93,39 +104,31 @@ Groups group_by_value(std::span<const std::uint32_t> reach, const Targets& targe
     return groups;
 }
 
-/// Rows alike in their targets: two of them stand for two kinds.
-Groups pair_of(std::span<const std::uint32_t> reach, Random& random) {
-    const auto count = static_cast<std::uint32_t>(reach.size());
-    const std::uint32_t first = random.below(count);
-    const std::uint32_t second = (first + 1 + random.below(count - 1)) % count;
-    return {{{reach[first]}, {reach[second]}}};
+/// Rows alike in their targets: two of them, half of the weight apart, stand for two kinds.
+Groups pair_of(std::span<const std::uint32_t> reach, std::span<const double> weights, Random& random) {
+    const double share = 0.5 * random.uniform();
+    return {{{row_at(share, reach, weights)}, {row_at(share + 0.5, reach, weights)}}};
 }
 
-/// Rows in proportion to their weights, evenly along the group; a heavy row may come several times.
-std::vector<std::uint32_t> sample_by_weight(std::span<const std::uint32_t> group, std::span<const double> weights, Random& random) {
+/// Mean of draws from a group, evenly along its weight.
+template <Design D>
+std::vector<double> sampled_mean(const D& rows, std::span<const std::uint32_t> group, std::span<const double> weights, Random& random) {
     double total = 0.0;
     for (std::uint32_t row : group) total += weights[row];
-    const std::size_t count = std::min(group.size(), most_sampled);
-    const double step = total / static_cast<double>(count);
-    std::vector<std::uint32_t> sample;
-    double next = step * random.uniform();
+    const double step = total / static_cast<double>(n_draws);
+    const double offset = random.uniform();
+    std::vector<double> mean(rows.n_features);
+    std::size_t n_drawn = 0;
     double passed = 0.0;
     for (std::uint32_t row : group) {
         passed += weights[row];
-        for (; next < passed && sample.size() < count; next += step) sample.push_back(row);
+        const std::size_t before = n_drawn;
+        while (n_drawn < n_draws && (static_cast<double>(n_drawn) + offset) * step < passed) ++n_drawn;
+        if (n_drawn == before) continue;
+        const auto times = static_cast<double>(n_drawn - before);
+        rows.for_each(row, [&](std::size_t j, float x) { mean[j] += times * static_cast<double>(x); });
     }
-    if (sample.empty()) sample.push_back(group.back());  // rounding, or weights that vanish in their sum
-    return sample;
-}
-
-template <Design D>
-std::vector<double> mean_of(const D& rows, std::span<const std::uint32_t> numbers) {
-    std::vector<double> mean(rows.n_features);
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        rows.prefetch(numbers[std::min(i + 1, numbers.size() - 1)]);
-        rows.for_each(numbers[i], [&](std::size_t j, float x) { mean[j] += static_cast<double>(x); });
-    }
-    for (double& m : mean) m /= static_cast<double>(numbers.size());
+    for (double& m : mean) m /= static_cast<double>(n_drawn);  // at least 1: the offset is below the total
     return mean;
 }
 
@@ -151,15 +154,12 @@ bool bisect(const StartSite<D>& site, std::span<const double> left, std::span<co
 
 template <Design D>
 bool separate_groups(const StartSite<D>& site, double length, Random& random, std::span<float> w, double& bias) {
-    if (site.reach.size() < 2) return false;
+    if (site.reach.empty()) return false;
     Groups groups = site.targets.classes.empty() ? group_by_value(site.reach, site.targets, random)
                                                  : group_by_class(site.reach, site.targets, random);
-    if (groups[0].empty() || groups[1].empty()) groups = pair_of(site.reach, random);
-    const auto mean_of_group = [&](std::size_t group) {
-        return mean_of(site.rows, sample_by_weight(groups[group], site.targets.weights, random));
-    };
-    const auto left = mean_of_group(0);
-    const auto right = mean_of_group(1);
+    if (groups[0].empty() || groups[1].empty()) groups = pair_of(site.reach, site.targets.weights, random);
+    const auto left = sampled_mean(site.rows, groups[0], site.targets.weights, random);
+    const auto right = sampled_mean(site.rows, groups[1], site.targets.weights, random);
     return bisect(site, left, right, length, w, bias);
 }
 

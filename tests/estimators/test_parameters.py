@@ -38,7 +38,10 @@ BAD_VALUES = [
     ({"n_jobs": 0}, r"n_jobs=0 leaves no thread to work; give None, a positive integer, or -1"),
     ({"verbose": -1}, r"verbose=-1 is too small; give an integer >= 0; try verbose=1"),
     ({"random_state": "seven"}, r"'seven' cannot be used to seed"),
-    ({"init": "middle"}, r'init=\'middle\' is not known; give "balanced", .* try init="balanced"'),
+    (
+        {"init": "middle"},
+        r'init=\'middle\' is not known; give "supervised", .* try init="supervised"',
+    ),
     ({"init": DecisionTreeClassifier()}, r"init=DecisionTreeClassifier is not fitted; .* try"),
     ({"init": TAOTreeClassifier()}, r"init=TAOTreeClassifier is not fitted; .*FrozenEstimator"),
     ({"init": RandomStructure(3, 2, 10)}, r"max_depth=2 of RandomStructure is below its min_depth"),

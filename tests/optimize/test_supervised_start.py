@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -36,64 +36,81 @@ def drawn(problem, seed, topology=STUMP, *, rows=None, n_threads=1, max_features
     return sp.csr_matrix((weights, indices, indptr), shape=shape).toarray(), bias
 
 
-def small_task(n_classes=4, n_rows=40):
+def clusters(n_classes):
+    """Rows close to the centre of their class: any draw of them has nearly the same mean."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(n_rows, 5)).astype(np.float32) * [1, 10, 100, 0, 1e-3]
-    y = rng.integers(0, n_classes, n_rows).astype(np.int32)
+    y = np.repeat(np.arange(n_classes, dtype=np.int32), 9)
+    centres = rng.normal(size=(n_classes, 5))
+    X = (centres[y] + 1e-3 * rng.normal(size=(len(y), 5))) * [1, 10, 100, 0, 1e-3]
     return X.astype(np.float32), y
 
 
-def assert_is_one_of(plane, planes):
-    """The hyperplane equals one of those of reference, up to a positive factor."""
+def is_same_plane(plane, other):
+    """Whether two hyperplanes are the same up to a positive factor, and draws from the rows."""
     weights, bias = plane
-
-    def is_same(other_weights, other_bias):
-        factor = np.linalg.norm(weights) / np.linalg.norm(other_weights)
-        scale = np.abs(weights).max()
-        return np.allclose(weights, factor * other_weights, rtol=1e-4, atol=1e-6 * scale) and (
-            np.isclose(bias, factor * other_bias, rtol=1e-3, atol=1e-6 * scale)
-        )
-
-    assert any(is_same(*other) for other in planes)
+    factor = np.linalg.norm(weights) / np.linalg.norm(other[0])
+    tolerance = 0.06 * np.abs(weights).max()
+    is_parallel = np.allclose(weights, factor * other[0], rtol=0, atol=tolerance)
+    return is_parallel and np.isclose(bias, factor * other[1], rtol=0, atol=3 * tolerance)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 def test_root_lies_between_the_means_of_two_groups_of_classes(n_classes):
-    X, y = small_task(n_classes)
+    X, y = clusters(n_classes)
     problem = classification_problem(X, y, n_classes, np.ones(len(y)))
+    # Compared in standardised space, where all columns are of one size.
+    scale = np.where(problem.inverse_scale > 0, 1 / np.maximum(problem.inverse_scale, 1e-30), 0)
     groups = [np.array(side) for side in product([False, True], repeat=n_classes)][1:-1]
     planes = [reference.bisector(X, side[y], problem.inverse_scale) for side in groups]
-    chosen = set()
+    found = set()
     for seed in range(60):
         weights, bias = drawn(problem, seed)
-        assert_is_one_of((weights[0], bias[0]), planes)
-        chosen.add((X @ weights[0] + bias[0] >= 0).tobytes())
-    assert len(chosen) == len(groups)  # every grouping comes up
+        same = [
+            is_same_plane((weights[0] * scale, bias[0]), (plane * scale, offset))
+            for plane, offset in planes
+        ]
+        assert sum(same) == 1
+        found.add(same.index(True))
+    assert len(found) == len(groups)  # every grouping comes up
 
 
 def test_root_lies_between_the_means_of_large_and_small_targets():
-    X, _ = small_task()
-    y = np.random.default_rng(1).normal(size=(len(X), 1))
-    problem = regression_problem(X, y, np.ones(len(y)))
-    above = [y[:, 0] > threshold for threshold in np.sort(y[:, 0])[:-1]]
-    sides = above + [~side for side in above]  # the direction of the target may be turned
-    planes = [reference.bisector(X, side, problem.inverse_scale) for side in sides]
-    biases = set()
-    for seed in range(30):
+    y = np.arange(40.0)[:, None]
+    X = np.hstack([y, -2 * y]).astype(np.float32)
+    problem = regression_problem(X, y, np.ones(40))
+    middles = []
+    is_turned = set()
+    for seed in range(20):
         weights, bias = drawn(problem, seed)
-        assert_is_one_of((weights[0], bias[0]), planes)
-        biases.add(bias[0])
-    assert len(biases) > 15
+        standard = weights[0] / problem.inverse_scale
+        assert standard[1] == pytest.approx(-standard[0], rel=1e-3)
+        middles.append(-bias[0] / (weights[0] @ [1, -2]))
+        is_turned.add(bool(weights[0, 0] < 0))
+    assert is_turned == {False, True}
+    # Halfway between the means of 0, ..., k - 1 and k, ..., 39 lies 9.5 + k / 2.
+    assert 9.5 < min(middles) < 15 < 24 < max(middles) < 29.5
+
+
+def test_groups_of_targets_are_drawn():
+    y = np.array([0.0] * 20 + [1.0] * 20 + [3.0] * 20)[:, None]
+    problem = regression_problem(y.astype(np.float32), y, np.ones(60))
+    middles = set()
+    for seed in range(20):
+        weights, bias = drawn(problem, seed)
+        middles.add(round(float(-bias[0] / weights[0, 0]), 1))
+    # 0 against 1 and 3; 0 and 1 against 3; nearly so, since the means are those of draws.
+    assert all(min(abs(m - 1.0), abs(m - 1.75)) <= 0.1 for m in middles)
+    assert min(middles) < 1.3 < max(middles)
 
 
 def test_rows_of_one_class_are_parted_between_two_of_them():
-    X, _ = small_task()
-    problem = classification_problem(X, np.zeros(len(X), dtype=np.int32), 1, np.ones(len(X)))
-    pairs = [np.array([a, b]) for a in range(len(X)) for b in range(len(X)) if a != b]
+    X = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
+    problem = classification_problem(X, np.zeros(12, dtype=np.int32), 1, np.ones(12))
     side = np.array([False, True])
+    pairs = [np.array(pair) for pair in permutations(range(12), 2)]
     planes = [reference.bisector(X[pair], side, problem.inverse_scale) for pair in pairs]
     weights, bias = drawn(problem, seed=3)
-    assert_is_one_of((weights[0], bias[0]), planes)
+    assert any(is_same_plane((weights[0], bias[0]), plane) for plane in planes)
 
 
 def test_means_follow_the_weights():

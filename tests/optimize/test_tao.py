@@ -119,7 +119,8 @@ def test_errors_of_the_tree_are_the_loss_of_the_trace(task, topology, seed):
 
 @pytest.mark.parametrize("order", ["root_first", "leaves_first"])
 def test_default_schedule_beats_its_start(order):
-    result = optimize_tree(iris_problem(), complete_topology(3), TAOOptions(order=order))
+    options = TAOOptions(order=order, init="balanced")
+    result = optimize_tree(iris_problem(), complete_topology(3), options)
     assert result.trace.loss[-1] <= 5
     assert result.trace.objective[-1] < result.trace.objective[0]
 

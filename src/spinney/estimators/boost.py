@@ -63,7 +63,7 @@ class TAOBoostClassifier(VotingForest):
         Penalty of linear leaves.
     loss : {"zero_one", "log_loss"}, default="zero_one"
         Loss of a row. The weighted 0/1 loss is what boosting wants to be low.
-    init : str, RandomStructure, Tree or fitted tree estimator, default="balanced"
+    init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
         The start of each tree, as in :class:`TAOTreeClassifier`.
     max_iter : int, default=20
         Sweeps over each tree.
@@ -158,7 +158,7 @@ class TAOBoostClassifier(VotingForest):
         leaf: str = "constant",
         leaf_penalty: str = "l1",
         loss: str = "zero_one",
-        init: object = "balanced",
+        init: object = "supervised",
         max_iter: int = 20,
         monotone: bool = False,
         order: str = "leaves_first",

@@ -189,7 +189,7 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         Penalty of linear leaves.
     loss : {"zero_one", "log_loss"}, default="zero_one"
         Loss of a row.
-    init : str, RandomStructure, Tree or fitted tree estimator, default="balanced"
+    init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
         The start of each tree, as in :class:`TAOTreeClassifier`. Random structures differ from
         tree to tree.
     start : {"own", "same", "previous"}, default="own"
@@ -289,7 +289,7 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         leaf: str = "constant",
         leaf_penalty: str = "l1",
         loss: str = "zero_one",
-        init: object = "balanced",
+        init: object = "supervised",
         start: str = "own",
         max_iter: int = 20,
         monotone: bool = False,
@@ -409,7 +409,7 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         Loss of a row, summed over the outputs.
     huber_delta : float, default=1.0
         Residual at which the Huber loss turns from squared to absolute.
-    init : str, RandomStructure, Tree or fitted tree estimator, default="balanced"
+    init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
         The start of each tree, as in :class:`TAOTreeRegressor`.
     start : {"own", "same", "previous"}, default="own"
         Each tree has its own random start, all have the same, or each goes on from the tree
@@ -499,7 +499,7 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         leaf_penalty: str = "l1",
         loss: str = "squared_error",
         huber_delta: float = 1.0,
-        init: object = "balanced",
+        init: object = "supervised",
         start: str = "own",
         max_iter: int = 20,
         monotone: bool = False,

@@ -22,9 +22,9 @@ from spinney.tree.convert import from_sklearn
 from spinney.tree.start import complete_size, random_topology, split_probability
 from spinney.tree.structure import Topology, Tree, complete_topology
 
-INIT_WORDS = ("balanced", "random", "supervised", "cart", "random_structure")
+INIT_WORDS = ("supervised", "balanced", "random", "cart", "random_structure")
 _ACCEPTED = (
-    'give "balanced", "random", "supervised", "cart", "random_structure", a RandomStructure, a '
+    'give "supervised", "balanced", "random", "cart", "random_structure", a RandomStructure, a '
     "spinney Tree or a fitted tree estimator"
 )
 
@@ -99,14 +99,14 @@ def check_init(init: object) -> None:
     """Raise unless `init` is a word, a structure, a tree or a fitted tree estimator."""
     if isinstance(init, str):
         if init not in INIT_WORDS:
-            raise ValueError(f'init={init!r} is not known; {_ACCEPTED}; try init="balanced".')
+            raise ValueError(f'init={init!r} is not known; {_ACCEPTED}; try init="supervised".')
     elif isinstance(init, RandomStructure | Tree):
         init.check()
     elif isinstance(init, BaseEstimator):
         _check_fitted_tree(_unfrozen(init))
     else:
         raise TypeError(
-            f'init={init!r} is of type {type(init).__name__}; {_ACCEPTED}; try init="balanced".'
+            f'init={init!r} is of type {type(init).__name__}; {_ACCEPTED}; try init="supervised".'
         )
 
 
@@ -258,5 +258,5 @@ def check_starts_apart(init: object, start: str) -> None:
     if isinstance(init, Tree | BaseEstimator):
         raise ValueError(
             f'init={type(init).__name__} cannot go with feature_sampling="global", whose trees '
-            'have different columns; give a word or a RandomStructure; try init="balanced".'
+            'have different columns; give a word or a RandomStructure; try init="supervised".'
         )

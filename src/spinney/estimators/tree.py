@@ -142,13 +142,12 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
         the sum of squares.
     loss : {"zero_one", "log_loss"}, default="zero_one"
         Loss of a row.
-    init : str, RandomStructure, Tree or fitted tree estimator, default="balanced"
-        The start. "balanced": complete tree, random hyperplanes that halve their rows. "random":
-        complete tree, random biases. "supervised": complete tree, hyperplanes halfway between the
-        means of two random groups of classes; needs fewer sweeps. "cart": scikit-learn's CART.
-        "random_structure": random structure, see :class:`RandomStructure` for its parameters. In
-        a grid search, wrap a fitted estimator in ``sklearn.frozen.FrozenEstimator``, because a
-        clone is not fitted.
+    init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
+        The start. "supervised": complete tree, hyperplanes halfway between the means of two
+        random groups of classes. "balanced": complete tree, random hyperplanes that halve their
+        rows. "random": random biases, too. "cart": scikit-learn's CART. "random_structure":
+        random structure, see :class:`RandomStructure` for its parameters. In a grid search, wrap
+        a fitted estimator in ``sklearn.frozen.FrozenEstimator``, because a clone is not fitted.
     max_iter : int, default=20
         Sweeps over the tree.
     monotone : bool, default=False
@@ -222,7 +221,7 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
         leaf: str = "constant",
         leaf_penalty: str = "l1",
         loss: str = "zero_one",
-        init: object = "balanced",
+        init: object = "supervised",
         max_iter: int = 20,
         monotone: bool = False,
         order: str = "leaves_first",
@@ -338,13 +337,13 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
         Loss of a row, summed over the outputs.
     huber_delta : float, default=1.0
         Residual at which the Huber loss turns from squared to absolute.
-    init : str, RandomStructure, Tree or fitted tree estimator, default="balanced"
-        The start. "balanced": complete tree, random hyperplanes that halve their rows. "random":
-        complete tree, random biases. "supervised": complete tree, hyperplanes halfway between the
-        means of the rows with larger and with smaller targets than a random row; needs fewer
-        sweeps. "cart": scikit-learn's CART on squared errors. "random_structure": random
-        structure, see :class:`RandomStructure` for its parameters. In a grid search, wrap a
-        fitted estimator in ``sklearn.frozen.FrozenEstimator``, because a clone is not fitted.
+    init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
+        The start. "supervised": complete tree, hyperplanes halfway between the means of the rows
+        with larger and with smaller targets than a random row. "balanced": complete tree, random
+        hyperplanes that halve their rows. "random": random biases, too. "cart": scikit-learn's
+        CART on squared errors. "random_structure": random structure, see
+        :class:`RandomStructure` for its parameters. In a grid search, wrap a fitted estimator in
+        ``sklearn.frozen.FrozenEstimator``, because a clone is not fitted.
     max_iter : int, default=20
         Sweeps over the tree.
     monotone : bool, default=False
@@ -408,7 +407,7 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
         leaf_penalty: str = "l1",
         loss: str = "squared_error",
         huber_delta: float = 1.0,
-        init: object = "balanced",
+        init: object = "supervised",
         max_iter: int = 20,
         monotone: bool = False,
         order: str = "leaves_first",

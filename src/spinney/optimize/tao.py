@@ -67,7 +67,7 @@ class TAOOptions:
     huber_delta: float = 1.0
     n_threads: int = 1
     seed: int = 0
-    init: str = "balanced"
+    init: str = "supervised"
     leaf_penalty: str = "l1"
     leaf_epochs: int = 4
     max_features: int = 0
