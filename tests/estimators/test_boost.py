@@ -42,7 +42,7 @@ WAYS = [
     {"leaf": "linear"},
     {"loss": "log_loss"},
     {"monotone": True},
-    {"init": "supervised"},
+    {"init": "balanced"},
     {"init": "cart"},
     {"init": RandomStructure(1, 4, 9)},
     {"class_weight": "balanced"},

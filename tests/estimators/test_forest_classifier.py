@@ -41,7 +41,7 @@ WAYS = [
     {"leaf": "linear", "max_depth": 2},
     {"loss": "log_loss"},
     {"monotone": True},
-    {"init": "supervised"},
+    {"init": "balanced"},
     {"init": "cart"},
     {"init": "random_structure", "max_depth": 5},
     {"start": "same"},

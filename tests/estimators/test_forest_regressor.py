@@ -30,7 +30,7 @@ WAYS = [
     {"leaf": "linear", "leaf_penalty": "l2", "max_depth": 2},
     {"loss": "absolute_error"},
     {"loss": "huber", "huber_delta": 20.0},
-    {"init": "supervised"},
+    {"init": "balanced"},
     {"init": "cart"},
     {"init": "random_structure", "max_depth": 5},
     {"start": "same"},

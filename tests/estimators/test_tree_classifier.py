@@ -30,7 +30,7 @@ WAYS = [
     {"monotone": True},
     {"order": "leaves_first"},
     {"init": "random"},
-    {"init": "supervised"},
+    {"init": "balanced"},
     {"init": "cart"},
     {"init": "random_structure", "max_depth": 5},
 ]

@@ -22,7 +22,7 @@ WAYS = [
     {"leaf": "linear"},
     {"loss": "absolute_error"},
     {"loss": "huber", "huber_delta": 0.5},
-    {"init": "supervised"},
+    {"init": "balanced"},
     {"init": "cart"},
     {"init": "random_structure", "max_depth": 5},
     {"monotone": True},
