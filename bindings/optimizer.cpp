@@ -77,7 +77,7 @@ struct Task {
 class Base {
 public:
     virtual ~Base() = default;  // virtual: one Python class over both kinds of rows
-    virtual void draw_splits(StartKind kind, double length) = 0;
+    virtual void draw_splits(const Start& start) = 0;
     virtual void set_splits(SplitTable splits, LeafTable leaves) = 0;
     virtual void limit_weights(std::size_t of_split, std::size_t of_leaf) = 0;
     virtual bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) = 0;
@@ -103,7 +103,7 @@ public:
           norms_(needs_norms(task, options) ? squared_norms(rows_, scaling_, options.n_threads) : std::vector<float>()),
           optimizer_(rows_, scaling_, norms_, targets, topology, make_leaves(targets, topology, task, options), options) {}
 
-    void draw_splits(StartKind kind, double length) override { optimizer_.draw_splits(kind, length); }
+    void draw_splits(const Start& start) override { optimizer_.draw_splits(start); }
     void set_splits(SplitTable splits, LeafTable leaves) override { optimizer_.set_splits(std::move(splits), std::move(leaves)); }
     void limit_weights(std::size_t of_split, std::size_t of_leaf) override { optimizer_.limit_weights(of_split, of_leaf); }
     bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) override {
@@ -332,11 +332,11 @@ void bind_optimizer(nb::module_& m) {
              nb::arg("rows"), nb::arg("mean"), nb::arg("inverse_scale"), nb::arg("left"), nb::arg("right"), nb::arg("task"),
              nb::arg("solver"), nb::arg("split"), nb::arg("n_threads"), nb::arg("seed"), nb::arg("max_features") = 0,
              nb::arg("start_seed") = nb::none())
-        .def("draw_splits", [](Optimizer& self, const std::string& kind, double length) {
-            const StartKind start = start_kind(kind);
+        .def("draw_splits", [](Optimizer& self, const std::string& kind, double length, bool is_axis) {
+            const Start start{start_kind(kind), length, is_axis};
             const nb::gil_scoped_release release;
-            (*self).draw_splits(start, length);
-        }, nb::arg("kind"), nb::arg("length"))
+            (*self).draw_splits(start);
+        }, nb::arg("kind"), nb::arg("length"), nb::arg("is_axis") = false)
         .def("set_tree", &set_tree, nb::arg("bias"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights"),
              nb::arg("leaf_values"), nb::arg("leaf_weights"))
         .def("limit_weights", [](Optimizer& self, std::size_t of_split, std::size_t of_leaf) { (*self).limit_weights(of_split, of_leaf); },

@@ -363,3 +363,10 @@ def bisector(X, is_right, inverse_scale):
             left += x / np.count_nonzero(~is_right)
     weights = (right - left) * inverse_scale * inverse_scale
     return weights, -float(weights @ (left + right)) / 2
+
+
+def axis_bisector(X, is_right, inverse_scale):
+    """Column in which the means of two groups are farthest apart, and the middle between them."""
+    left, right = (X[side].astype(float).mean(axis=0) for side in (~is_right, is_right))
+    column = int(np.argmax(np.abs(right - left) * inverse_scale))
+    return column, (left[column] + right[column]) / 2

@@ -89,10 +89,10 @@ TreeOptimizer<D>::TreeOptimizer(const D& rows, const Scaling& scaling, std::span
 }
 
 template <Design D>
-void TreeOptimizer<D>::draw_splits(StartKind kind, double length) {
+void TreeOptimizer<D>::draw_splits(const Start& start) {
     for (const auto& level : topology_.levels) {
         parallel_for(level.size(), options_.n_threads, [&](std::size_t i) {
-            draw_split(static_cast<std::size_t>(level[i]), kind, length);
+            draw_split(static_cast<std::size_t>(level[i]), start);
         });
         sort_rows();
     }
@@ -101,13 +101,13 @@ void TreeOptimizer<D>::draw_splits(StartKind kind, double length) {
 
 /// Draws one split and sends its rows, which all sit in the first leaf below it, to the side it says.
 template <Design D>
-void TreeOptimizer<D>::draw_split(std::size_t node, StartKind kind, double length) {
+void TreeOptimizer<D>::draw_split(std::size_t node, const Start& start) {
     Random random(options_.start_seed, start_stream, node);
     const auto [begin, end] = reach(node);
     const std::span<const std::uint32_t> rows(order_.data() + begin, end - begin);
     const auto columns = columns_of(node);
     float* w = hyperplane(node);
-    draw_hyperplane<D>({rows_, scaling_, targets_, rows, columns}, kind, length, random, {w, rows_.n_features}, bias(node));
+    draw_hyperplane<D>({rows_, scaling_, targets_, rows, columns}, start, random, {w, rows_.n_features}, bias(node));
     for (std::size_t i = 0; i < rows.size(); ++i) {
         rows_.prefetch(rows[std::min(i + 1, rows.size() - 1)]);
         if (rows_.dot(rows[i], w) + bias(node) >= 0.0)
@@ -422,8 +422,8 @@ bool TreeOptimizer<D>::solve_node(std::size_t node, std::uint64_t sweep, bool is
     std::vector<float> w(present.begin(), present.end());
     double new_bias = bias(node);
     if (care.rows.empty() && !is_guarded) {  // any split is as good; the present one is kept
-        if (options_.solver.max_weights == 0) return false;
-        scaling_.keep_largest(options_.solver.max_weights, w, new_bias);
+        if (most_weights() == 0) return false;
+        scaling_.keep_largest(most_weights(), w, new_bias);
     } else {
         propose(node, sweep, care, w, new_bias);
     }
@@ -449,8 +449,8 @@ bool TreeOptimizer<D>::solve_level(std::size_t depth, std::uint64_t sweep, bool 
         const auto [begin, end] = reach(node);
         if (is_guarded || begin < end) nodes.push_back(number);
         // Rows may come later, and a guard may then keep the split as it is.
-        else if (options_.solver.max_weights > 0)
-            scaling_.keep_largest(options_.solver.max_weights, {hyperplane(node), rows_.n_features}, bias(node));
+        else if (most_weights() > 0)
+            scaling_.keep_largest(most_weights(), {hyperplane(node), rows_.n_features}, bias(node));
     }
     std::ranges::stable_sort(nodes, std::greater{}, [&](std::int32_t node) {
         const auto [begin, end] = reach(static_cast<std::size_t>(node));

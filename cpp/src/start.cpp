@@ -42,13 +42,15 @@ double balanced_bias(const StartSite<D>& site, std::span<const float> w) {
 }
 
 template <Design D>
-void draw_direction(const StartSite<D>& site, double length, Random& random, std::span<float> w, double& bias) {
+void draw_direction(const StartSite<D>& site, const Start& start, Random& random, std::span<float> w, double& bias) {
+    auto columns = site.columns;
+    if (start.is_axis) columns = columns.subspan(random.below(static_cast<std::uint32_t>(columns.size())), 1);
     double centre = 0.0;
-    for (std::uint32_t j : site.columns) {
-        w[j] = static_cast<float>(length * random.normal() * site.scaling.inverse_scale[j]);
+    for (std::uint32_t j : columns) {
+        w[j] = static_cast<float>(start.length * random.normal() * site.scaling.inverse_scale[j]);
         centre += static_cast<double>(w[j]) * site.scaling.mean[j];
     }
-    bias = length * random.normal() - centre;  // drawn like a weight, in standardised space
+    bias = start.length * random.normal() - centre;  // drawn like a weight, in standardised space
 }
 
 /// The row at which the weights, summed along the rows, pass a share of their total. So a row of weight 2 is drawn as often
@@ -134,46 +136,49 @@ std::vector<double> sampled_mean(const D& rows, std::span<const std::uint32_t> g
 
 /// The hyperplane halfway between two points, across the line that joins them in standardised space. False if they meet.
 template <Design D>
-bool bisect(const StartSite<D>& site, std::span<const double> left, std::span<const double> right, double length,
+bool bisect(const StartSite<D>& site, std::span<const double> left, std::span<const double> right, const Start& start,
             std::span<float> w, double& bias) {
     const auto& inverse = site.scaling.inverse_scale;
-    double squared = 0.0;
-    for (std::uint32_t j : site.columns) {
-        const double apart = (right[j] - left[j]) * inverse[j];
-        squared += apart * apart;
+    const auto apart = [&](std::uint32_t j) { return (right[j] - left[j]) * inverse[j]; };
+    auto columns = site.columns;
+    if (start.is_axis) {
+        const auto farthest = std::ranges::max_element(columns, {}, [&](std::uint32_t j) { return std::fabs(apart(j)); });
+        columns = {farthest, 1};
     }
+    double squared = 0.0;
+    for (std::uint32_t j : columns) squared += apart(j) * apart(j);
     if (!(squared > 0.0 && std::isfinite(squared))) return false;
-    const double factor = length * std::sqrt(static_cast<double>(site.columns.size()) / squared);
+    const double factor = start.length * std::sqrt(static_cast<double>(columns.size()) / squared);
     bias = 0.0;
-    for (std::uint32_t j : site.columns) {
-        w[j] = static_cast<float>(factor * ((right[j] - left[j]) * inverse[j]) * inverse[j]);
+    for (std::uint32_t j : columns) {
+        w[j] = static_cast<float>(factor * apart(j) * inverse[j]);
         bias -= static_cast<double>(w[j]) * (0.5 * right[j] + 0.5 * left[j]);
     }
     return true;
 }
 
 template <Design D>
-bool separate_groups(const StartSite<D>& site, double length, Random& random, std::span<float> w, double& bias) {
+bool separate_groups(const StartSite<D>& site, const Start& start, Random& random, std::span<float> w, double& bias) {
     if (site.reach.empty()) return false;
     Groups groups = site.targets.classes.empty() ? group_by_value(site.reach, site.targets, random)
                                                  : group_by_class(site.reach, site.targets, random);
     if (groups[0].empty() || groups[1].empty()) groups = pair_of(site.reach, site.targets.weights, random);
     const auto left = sampled_mean(site.rows, groups[0], site.targets.weights, random);
     const auto right = sampled_mean(site.rows, groups[1], site.targets.weights, random);
-    return bisect(site, left, right, length, w, bias);
+    return bisect(site, left, right, start, w, bias);
 }
 
 }  // namespace
 
 template <Design D>
-void draw_hyperplane(const StartSite<D>& site, StartKind kind, double length, Random& random, std::span<float> w, double& bias) {
-    if (kind == StartKind::supervised && separate_groups(site, length, random, w, bias)) return;
-    draw_direction(site, length, random, w, bias);
-    if (kind != StartKind::random) bias = balanced_bias(site, w);
+void draw_hyperplane(const StartSite<D>& site, const Start& start, Random& random, std::span<float> w, double& bias) {
+    if (start.kind == StartKind::supervised && separate_groups(site, start, random, w, bias)) return;
+    draw_direction(site, start, random, w, bias);
+    if (start.kind != StartKind::random) bias = balanced_bias(site, w);
 }
 
-template void draw_hyperplane(const StartSite<DenseRows>&, StartKind, double, Random&, std::span<float>, double&);
-template void draw_hyperplane(const StartSite<ByteRows>&, StartKind, double, Random&, std::span<float>, double&);
-template void draw_hyperplane(const StartSite<SparseRows>&, StartKind, double, Random&, std::span<float>, double&);
+template void draw_hyperplane(const StartSite<DenseRows>&, const Start&, Random&, std::span<float>, double&);
+template void draw_hyperplane(const StartSite<ByteRows>&, const Start&, Random&, std::span<float>, double&);
+template void draw_hyperplane(const StartSite<SparseRows>&, const Start&, Random&, std::span<float>, double&);
 
 }  // namespace spinney

@@ -106,7 +106,7 @@ void expect_guarded_steps_never_rise(const Setting<D>& setting, std::size_t max_
     for (SplitKind split : {SplitKind::oblique, SplitKind::axis})
         for (Goal goal : all_goals) {
             auto tree = setting.optimizer(goal, split, 1, goal == Goal::errors ? lopsided() : complete(3), max_features);
-            tree.draw_splits(StartKind::balanced, start_length);
+            tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
             double last = value(tree);
             const auto step = [&](std::string_view claim) {
                 expect(value(tree) <= last + 1e-9 * (1.0 + last), claim);
@@ -156,7 +156,7 @@ template <Design D>
 void expect_rows_in_their_leaves(const Setting<D>& setting) {
     for (bool is_guarded : {false, true}) {
         auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 2, complete(4));
-        tree.draw_splits(is_guarded ? StartKind::balanced : StartKind::random, start_length);
+        tree.draw_splits({.kind = is_guarded ? StartKind::balanced : StartKind::random, .length = start_length});
         for (std::uint64_t sweep = 1; sweep <= 3; ++sweep) {
             sweep_once(tree, sweep, is_guarded);
             double errors = 0.0;
@@ -180,7 +180,7 @@ void leaves_partition_the_rows() {
 void balanced_start_halves_the_weight() {
     const Setting<DenseRows> setting(1000, 5, 1);
     auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 1, complete(1));
-    tree.draw_splits(StartKind::balanced, start_length);
+    tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
     double left = 0.0;
     double total = 0.0;
     for (std::size_t n = 0; n < 1000; ++n) {
@@ -201,7 +201,7 @@ void supervised_start_takes_any_rows() {
                     std::ranges::fill(setting.values, 2.0);
                 }
                 auto tree = setting.optimizer(goal, SplitKind::oblique, 1, complete(4));
-                tree.draw_splits(StartKind::supervised, start_length);
+                tree.draw_splits({.kind = StartKind::supervised, .length = start_length});
                 for (float w : tree.state().splits.weights) expect(std::isfinite(w), "finite weight");
                 for (double b : tree.state().splits.bias) expect(std::isfinite(b), "finite bias");
             }
@@ -211,14 +211,14 @@ void supervised_start_takes_any_rows() {
 void supervised_start_parts_every_node_it_can() {
     const Setting<SparseRows> setting(500, 5, 2);
     auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 1, complete(2));
-    tree.draw_splits(StartKind::supervised, start_length);
+    tree.draw_splits({.kind = StartKind::supervised, .length = start_length});
     for (std::size_t node = 1; node <= 2; ++node) expect(tree.count_reach(node) > 0, "rows on both sides");
 }
 
 void care_points_are_those_of_both_subtrees() {
     const Setting<DenseRows> setting(400, 5, 3);
     auto tree = setting.optimizer(Goal::log_loss, SplitKind::oblique, 2, complete(3));
-    tree.draw_splits(StartKind::balanced, start_length);
+    tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
     sweep_once(tree, 1, false);
     const auto leaves = setting.leaves(Goal::log_loss, tree.topology().n_leaves());
     leaves->set_table(tree.state().leaves);
@@ -240,7 +240,7 @@ void care_points_are_those_of_both_subtrees() {
 void restore_brings_the_kept_tree_back() {
     const Setting<DenseRows> setting(300, 5, 3);
     auto tree = setting.optimizer(Goal::linear_classes, SplitKind::oblique, 1, complete(2));
-    tree.draw_splits(StartKind::balanced, start_length);
+    tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
     const TreeState kept = tree.state();
     const double before = value(tree);
     sweep_once(tree, 1, false);
@@ -255,7 +255,7 @@ void expect_same_for_any_threads(const Setting<D>& setting, Goal goal, SplitKind
     TreeState found[2];
     for (std::size_t i = 0; i < 2; ++i) {
         auto tree = setting.optimizer(goal, split, i == 0 ? 1 : 3, complete(4));
-        tree.draw_splits(StartKind::balanced, start_length);
+        tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
         sweep_once(tree, 1, false);
         sweep_once(tree, 2, true);
         found[i] = tree.state();
@@ -287,7 +287,7 @@ void expect_looking_ahead_changes_nothing(const Setting<D>& setting, const Topol
     TreeState found[3];
     for (std::size_t way = 0; way < 3; ++way) {
         auto tree = setting.optimizer(Goal::log_loss, SplitKind::oblique, 1, topology);
-        tree.draw_splits(StartKind::balanced, start_length);
+        tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
         for (std::uint64_t sweep = 1; sweep <= 2; ++sweep) {
             for (std::size_t depth = 0; depth < topology.levels.size(); ++depth) {
                 tree.solve_level(depth, sweep, false, way > 0, {});
@@ -314,7 +314,7 @@ void looking_ahead_changes_nothing() {
 void interrupt_is_reported() {
     const Setting<DenseRows> setting(3000, 5, 1);
     auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 2, complete(4));
-    tree.draw_splits(StartKind::balanced, start_length);
+    tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
     expect(!tree.solve_level(0, 1, false, true, [] { return true; }), "a level says that it was interrupted");
     expect(!tree.fit_leaves(1, false, [] { return true; }), "the leaves say that they were interrupted");
     expect(tree.solve_level(0, 1, false, true, [] { return false; }), "an uninterrupted level is done");
@@ -335,7 +335,7 @@ void expect_zero_weight_is_left_out(Setting<D> whole, std::size_t max_features) 
             auto all = whole.optimizer(goal, split, 2, complete(3), max_features);
             auto few = part.optimizer(goal, split, 1, complete(3), max_features);
             for (auto* tree : {&all, &few}) {
-                tree->draw_splits(StartKind::balanced, start_length);
+                tree->draw_splits({.kind = StartKind::balanced, .length = start_length});
                 sweep_once(*tree, 1, false);
                 sweep_once(*tree, 2, true);
             }
@@ -364,7 +364,7 @@ void expect_few_columns(const Setting<D>& setting, SplitKind split) {
     const std::size_t d = setting.x.n_features;
     auto tree = setting.optimizer(Goal::log_loss, split, 2, complete(3), 2);
     std::vector<char> is_used(7 * d, 0);
-    tree.draw_splits(StartKind::balanced, start_length);
+    tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
     for (std::uint64_t sweep = 1; sweep <= 6; ++sweep) {
         for (std::size_t i = 0; i < 7 * d; ++i)
             if (tree.state().splits.weights[i] != 0.0F) is_used[i] = 1;
@@ -392,7 +392,7 @@ void as_many_columns_as_there_are_is_all() {
     std::vector<float> found[3];
     for (std::size_t i = 0; i < 3; ++i) {
         auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 1, complete(3), 6 * i);
-        tree.draw_splits(StartKind::balanced, start_length);
+        tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
         sweep_once(tree, 1, false);
         found[i] = tree.state().splits.weights;
     }
@@ -403,7 +403,7 @@ void as_many_columns_as_there_are_is_all() {
 void one_leaf_is_a_tree() {
     const Setting<DenseRows> setting(100, 4, 1);
     auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 1, complete(0));
-    tree.draw_splits(StartKind::balanced, start_length);
+    tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
     sweep_once(tree, 1, true);
     expect_equal(tree.count_active(), std::size_t{0}, "no split");
     expect_equal(tree.objective().penalty, 0.0, "no penalty");

@@ -125,3 +125,9 @@ def test_more_ridge_gives_shorter_hyperplanes():
         tree = TAOTreeClassifier(ridge=ridge, alpha=1e-3, random_state=0).fit(X, Y).tree_
         lengths.append(np.abs(tree.split_weights).sum())
     assert lengths[0] > lengths[1] > lengths[2]
+
+
+def test_limit_above_the_number_of_columns_is_none():
+    trees = [TAOTreeClassifier(max_depth=4, max_weights=m, random_state=0) for m in (None, 64, 99)]
+    free, *limited = [tree.fit(X[::3], Y[::3]).tree_ for tree in trees]
+    assert all(tree.same_as(free) for tree in limited)

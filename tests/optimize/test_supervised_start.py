@@ -20,7 +20,7 @@ from tests.strategies import classification_rows, regression_rows, seeds, topolo
 STUMP = complete_topology(1)
 
 
-def drawn(problem, seed, topology=STUMP, *, rows=None, n_threads=1, max_features=0):
+def drawn(problem, seed, topology=STUMP, *, rows=None, n_threads=1, max_features=0, is_axis=False):
     """Hyperplanes of a supervised start as a dense array, and their biases."""
     task = _core.Task(
         problem.classes, problem.values, problem.sample_weight, problem.n_outputs,
@@ -30,7 +30,7 @@ def drawn(problem, seed, topology=STUMP, *, rows=None, n_threads=1, max_features
         problem.rows if rows is None else rows, problem.mean, problem.inverse_scale, *topology,
         task, {"alpha": 0.1}, "oblique", n_threads, seed, max_features,
     )  # fmt: skip
-    native.draw_splits("supervised", 1e-3)
+    native.draw_splits("supervised", 1e-3, is_axis)
     bias, (indptr, indices, weights) = native.splits()
     shape = (len(bias), problem.n_features)
     return sp.csr_matrix((weights, indices, indptr), shape=shape).toarray(), bias
@@ -72,6 +72,19 @@ def test_root_lies_between_the_means_of_two_groups_of_classes(n_classes):
         assert sum(same) == 1
         found.add(same.index(True))
     assert len(found) == len(groups)  # every grouping comes up
+
+
+def test_axis_aligned_root_reads_the_column_in_which_the_groups_are_farthest_apart():
+    X, y = clusters(3)
+    problem = classification_problem(X, y, 3, np.ones(len(y)))
+    groups = [np.array(side) for side in product([False, True], repeat=3)][1:-1]
+    for seed in range(20):
+        weights, bias = drawn(problem, seed, is_axis=True)
+        (column,) = np.flatnonzero(weights[0])
+        planes = [reference.axis_bisector(X, side[y], problem.inverse_scale) for side in groups]
+        middles = [middle for own, middle in planes if own == column]
+        spread = np.ptp(X[:, column])
+        assert min(abs(-bias[0] / weights[0, column] - m) for m in middles) < 0.01 * spread
 
 
 def test_root_lies_between_the_means_of_large_and_small_targets():

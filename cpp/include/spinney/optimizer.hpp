@@ -60,7 +60,7 @@ public:
                   const Topology& topology, std::unique_ptr<Leaves> leaves, const OptimizerOptions& options);
 
     /// Draws every split from the root down, each from the rows that the splits above send it.
-    void draw_splits(StartKind kind, double length);
+    void draw_splits(const Start& start);
     /// Starts from given splits (full hyperplanes) and, if it is not empty, a given leaf table.
     void set_splits(SplitTable splits, LeafTable leaves);
 
@@ -125,13 +125,17 @@ private:
                     const CarePoints& care, std::size_t node, std::uint64_t sweep, std::span<float> w, double& bias) const;
     void solve_in_columns(std::span<const std::uint32_t> columns, const CarePoints& care, std::size_t node,
                           std::uint64_t sweep, std::span<float> w, double& bias) const;
+    /// Non-zero weights that a split may have; 0 for any number.
+    [[nodiscard]] std::size_t most_weights() const {
+        return options_.split == SplitKind::axis ? 1 : options_.solver.max_weights;
+    }
     [[nodiscard]] bool draws_columns() const { return options_.max_features > 0 && options_.max_features < rows_.n_features; }
     [[nodiscard]] std::vector<std::uint32_t> columns_of(std::size_t node) const;
     [[nodiscard]] double prefer_constant(const CarePoints& care, std::span<float> w, double& bias) const;
     [[nodiscard]] double node_cost(const CarePoints& care, std::span<const float> w, double bias) const;
     [[nodiscard]] double present_cost(const CarePoints& care, std::size_t node, std::span<const float> w) const;
     void route_all();
-    void draw_split(std::size_t node, StartKind kind, double length);
+    void draw_split(std::size_t node, const Start& start);
     void sort_rows();
     void refresh_losses();
 

@@ -16,6 +16,12 @@ enum class StartKind : std::uint8_t {
     supervised,  ///< halfway between the means of two random groups of classes, or of rows with large and small targets
 };
 
+struct Start {
+    StartKind kind = StartKind::supervised;
+    double length = 1.0;   ///< deviation of the weights in standardised space
+    bool is_axis = false;  ///< each split reads one column
+};
+
 /// What a split knows when it is drawn: the rows that reach it and the columns it may read.
 template <Design D>
 struct StartSite {
@@ -26,10 +32,10 @@ struct StartSite {
     std::span<const std::uint32_t> columns;
 };
 
-/// Draws a hyperplane over raw features into `w`, which is all zero, and `bias`. In standardised space its weights have
-/// deviation `length`. Where rows are alike in their targets, a supervised start lies between two of them; where they are alike
-/// altogether it is balanced.
+/// Draws a hyperplane over raw features into `w`, which is all zero, and `bias`. Where rows are alike in their targets, a
+/// supervised start lies between two of them; where they are alike altogether it is balanced. An axis-aligned split reads one
+/// random column, or the one in which two groups are farthest apart.
 template <Design D>
-void draw_hyperplane(const StartSite<D>& site, StartKind kind, double length, Random& random, std::span<float> w, double& bias);
+void draw_hyperplane(const StartSite<D>& site, const Start& start, Random& random, std::span<float> w, double& bias);
 
 }  // namespace spinney

@@ -128,9 +128,13 @@ class _Run:
         if isinstance(start, Tree):
             _set_tree(self.native, start, problem, options)
         else:
-            self.native.draw_splits(options.init, _start_length(options))
+            # A guard may keep what was drawn, so there it has to be what was asked for. Exploring
+            # replaces it, and a partition by hyperplanes is the better one to start from.
+            is_axis = options.split == "axis" and options.monotone
+            self.native.draw_splits(options.init, _start_length(options), is_axis)
         self.best = self._record("start")
-        if self._has_limit() or not (isinstance(start, Tree) or options.monotone):
+        self.has_tree = isinstance(start, Tree) and not self._has_limit()
+        if self._has_limit() or not (self.has_tree or options.monotone):
             # A random tree pays next to no penalty, and must not win for that alone. A given one
             # may have too many weights.
             self.best = math.inf
@@ -138,12 +142,19 @@ class _Run:
 
     def result(self) -> OptimizedTree:
         if not self.options.monotone:
-            n_settle = round(SETTLE_SHARE * self.options.max_iter)
-            self._explore(self.options.max_iter - n_settle)
+            self._explore(self.options.max_iter - self._n_settling())
             self.native.restore()
         self._settle()
         tree = _tree_of(self.native, self.left, self.right, self.problem, self.options)
         return OptimizedTree(prune(tree, self.native.reach()), tree, self.trace)
+
+    def _n_settling(self) -> int:
+        """At least one, so that the trace ends with the tree: the best one may be an earlier one.
+
+        A single sweep settles only where there is a tree to improve.
+        """
+        least = 1 if self.has_tree or self.options.max_iter > 1 else 0
+        return max(least, round(SETTLE_SHARE * self.options.max_iter))
 
     def _explore(self, n_sweeps: int) -> None:
         """Sweeps that accept every solution, until they are used up or have long found nothing."""
@@ -170,7 +181,7 @@ class _Run:
         n_features = self.problem.n_features
 
         def tightened(limit: int) -> int:
-            is_limit = 0 < limit < n_features
+            is_limit = self._is_limit(limit)
             return round(n_features * (limit / n_features) ** share) if is_limit else 0
 
         options = self.options
@@ -180,7 +191,12 @@ class _Run:
         return share == 1.0
 
     def _has_limit(self) -> bool:
-        return self.options.max_weights > 0 or self.options.max_leaf_weights > 0
+        options = self.options
+        return self._is_limit(options.max_weights) or self._is_limit(options.max_leaf_weights)
+
+    def _is_limit(self, limit: int) -> bool:
+        """Whether hyperplanes can have more weights than this; 0 stands for any number."""
+        return 0 < limit < self.problem.n_features
 
     def _settle(self) -> None:
         """Guarded sweeps until the sweeps are used up or the objective stops falling."""
