@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -374,12 +375,17 @@ void Forest::linear_scores(const PackedTree& tree, std::size_t leaf, const float
     const auto intercepts = values_of(leaf);
     if (tree.leaf_form == Form::padded) {
         const std::size_t stride = padded_leaf_w_.stride();
-        padded_scores(x, padded_leaf_w_.data() + first * stride, stride, intercepts, scores.data());
+        const float* w = padded_leaf_w_.data() + first * stride;
+        padded_scores(x, w, stride, intercepts, scores.data());
+        for (std::size_t k = 0; k < n_outputs_; ++k)
+            if (!std::isfinite(scores[k])) scores[k] = exact_dot({x, n_features_}, w + k * stride) + intercepts[k];
         return;
     }
     for (std::size_t k = 0; k < n_outputs_; ++k) {
         const auto columns = sparse_leaf_w_.columns(first + k);
-        scores[k] = dot(columns, sparse_leaf_w_.weights.data() + sparse_leaf_w_.begin[first + k], x) + intercepts[k];
+        const float* w = sparse_leaf_w_.weights.data() + sparse_leaf_w_.begin[first + k];
+        scores[k] = dot(columns, w, x) + intercepts[k];
+        if (!std::isfinite(scores[k])) scores[k] = exact_dot(columns, w, x) + intercepts[k];
     }
 }
 

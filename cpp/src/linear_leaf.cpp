@@ -7,8 +7,8 @@
 namespace spinney {
 namespace {
 
-/// Score of a class a leaf has never seen: its probability is zero for all practical purposes.
-constexpr double absent_score = -100.0;
+/// Score of a class a leaf has never seen: below any that a finite row can reach, so its probability is zero.
+constexpr double absent_score = -1e200;
 
 template <Design D>
 class LinearLeaves final : public Leaves {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -132,8 +133,10 @@ void linear_outputs(const D& rows, std::span<const std::int32_t> leaves, const L
             const std::size_t row = static_cast<std::size_t>(leaves[n]) * view.n_outputs + k;
             const auto begin = static_cast<std::size_t>(view.indptr[row]);
             const auto size = static_cast<std::size_t>(view.indptr[row + 1]) - begin;
-            out[n * view.n_outputs + k] =
-                dot(view.indices.subspan(begin, size), view.weights.data() + begin, x.data()) + view.intercepts[row];
+            const auto columns = view.indices.subspan(begin, size);
+            double score = dot(columns, view.weights.data() + begin, x.data());
+            if (!std::isfinite(score)) score = exact_dot(columns, view.weights.data() + begin, x.data());
+            out[n * view.n_outputs + k] = score + view.intercepts[row];
         }
     });
 }

@@ -65,6 +65,18 @@ double dot(std::span<const std::int32_t> indices, const float* values, const flo
     return now().dot_sparse(indices, values, w);
 }
 
+double exact_dot(std::span<const float> x, const float* w) {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < x.size(); ++j) sum += static_cast<double>(x[j]) * static_cast<double>(w[j]);
+    return sum;
+}
+double exact_dot(std::span<const std::int32_t> indices, const float* values, const float* w) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < indices.size(); ++k)
+        sum += static_cast<double>(values[k]) * static_cast<double>(w[static_cast<std::size_t>(indices[k])]);
+    return sum;
+}
+
 void walk(std::span<const float* const> rows, std::size_t size, const SplitArrays& splits, std::span<std::int32_t> at) {
     now().walk_floats(rows, size, splits, at);
 }

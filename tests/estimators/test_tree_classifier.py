@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
@@ -330,6 +330,24 @@ def test_seed_decides_the_tree() -> None:
     assert not trees[0].same_as(trees[2])
     by_generator = classifier(random_state=np.random.RandomState(0)).fit(X3, y3).tree_
     assert by_generator.same_as(trees[0])
+
+
+@pytest.mark.parametrize("init", ["random", "balanced", "supervised"])
+@pytest.mark.parametrize("values", [{"monotone": True}, {"max_iter": 1}, {}], ids=str)
+def test_axis_tree_has_no_oblique_split(values: dict[str, Any], init: str) -> None:
+    wine, classes = load_wine(return_X_y=True)
+    for seed in range(8):
+        tree = classifier(split="axis", init=init, random_state=seed, **values).fit(wine, classes)
+        assert np.diff(tree.tree_.split_indptr).max() <= 1
+
+
+@pytest.mark.parametrize("init", ["supervised", "cart"])
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 4])
+def test_trace_ends_with_the_tree(max_iter: int, init: str) -> None:
+    wine, classes = load_wine(return_X_y=True)
+    for seed in range(8):
+        tree = classifier(max_iter=max_iter, init=init, random_state=seed).fit(wine, classes)
+        assert tree.trace_.loss[-1] == np.count_nonzero(tree.predict(wine) != classes)
 
 
 def test_axis_tree_is_the_same_from_dense_and_sparse_rows() -> None:

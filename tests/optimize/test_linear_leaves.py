@@ -7,9 +7,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import HuberRegressor, Lasso, LogisticRegression, QuantileRegressor, Ridge
 
-from spinney.data import classification_problem, regression_problem
+from spinney.data import as_rows, classification_problem, regression_problem
 from spinney.optimize.tao import TAOOptions, optimize_tree
 from spinney.tree import complete_topology
+from spinney.tree.forest import Forest
 from spinney.tree.route import outputs
 
 EXACT = {"max_newton": 200, "tolerance": 1e-10, "step": 0.3}
@@ -185,6 +186,23 @@ def test_class_without_rows_is_never_predicted():
     problem = classification_problem(task.X, task.y, 4, task.weights)
     scores = outputs(fit_leaf(problem, loss="log_loss", alpha=0.5), problem.rows)
     assert np.all(scores[:, 3] < scores[:, :3].min(axis=1))
+
+
+@pytest.mark.parametrize("size", [1e3, 1e30, 3e38])
+@pytest.mark.parametrize("n_features", [6, 90], ids=["narrow", "wide"])
+def test_far_rows_have_finite_scores_and_no_unseen_class(size, n_features):
+    rng = np.random.default_rng(0)
+    X = matrix(rng, n_features=n_features)
+    y = rng.integers(0, 3, size=len(X)).astype(np.int32)
+    problem = classification_problem(X, y, 4, np.ones(len(X)))
+    tree = fit_leaf(problem, loss="log_loss", alpha=1e-3)
+    far = (size * rng.choice([-1.0, 1.0], size=(40, n_features))).astype(np.float32)
+    scores = outputs(tree, as_rows(far))
+    exact = far.astype(float) @ weights_of(tree).T.astype(float) + tree.leaf_values
+    assert scores == pytest.approx(exact, rel=1e-3, abs=1e-3 * np.abs(exact[:, :3]).max())
+    assert np.all(scores[:, 3] < scores[:, :3].min(axis=1))
+    forest = Forest((tree, tree))
+    assert np.array_equal(forest.sums(as_rows(far), np.ones(2)), 2 * scores)
 
 
 def test_large_alpha_leaves_the_class_fractions():

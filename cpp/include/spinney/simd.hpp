@@ -49,6 +49,11 @@ private:
 /// x . w where x holds the entries at `indices` (ascending) of a vector; `w` is the whole vector.
 [[nodiscard]] double dot(std::span<const std::int32_t> indices, const float* values, const float* w);
 
+/// The same in double precision, for sums that overflow float.
+[[nodiscard]] double exact_dot(std::span<const float> x, const float* w);
+[[nodiscard]] double exact_dot(std::span<const std::int32_t> indices, const float* values, const float* w);
+
+
 /// Splits of a tree for fast walking: split i has the hyperplane w + i * n_features; its children are
 /// child[2 i] (left, score < 0) and child[2 i + 1]. A child >= 0 is a split, a child c < 0 the leaf ~c.
 struct SplitArrays {

@@ -26,6 +26,9 @@ from spinney.tree.route import apply, decision_path, outputs
 from spinney.tree.size import count_flops, count_parameters
 from spinney.tree.structure import Topology, Tree
 
+#: Score of a class that never reached a linear leaf, as in the core (`linear_leaf.cpp`).
+UNSEEN_SCORE = -1e200
+
 
 class _TAOTree(TAOEstimator):
     """What both estimators share: one optimisation, and ways to read the tree."""
@@ -156,7 +159,8 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
-        Stop when a sweep lowers the objective by less than this share.
+        Stop settling when a sweep lowers the objective by less than this share, and exploring
+        when five in a row have not.
     class_weight : None, "balanced" or dict, default=None
         Factors on the sample weights by class.
     warm_start : bool, default=False
@@ -300,11 +304,10 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
         float64 ndarray of shape (n_rows, n_classes)
         """
         scores = self._outputs(X)
+        if self.tree_.is_linear:
+            return np.where(scores > UNSEEN_SCORE, log_softmax(scores, axis=1), -np.inf)
         with np.errstate(divide="ignore"):
-            logs: NDArray[np.float64] = (
-                log_softmax(scores, axis=1) if self.tree_.is_linear else np.log(scores)
-            )
-        return logs
+            return np.log(scores)
 
 
 class TAOTreeRegressor(_TAOTree, TAORegression):
@@ -352,7 +355,8 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
-        Stop when a sweep lowers the objective by less than this share.
+        Stop settling when a sweep lowers the objective by less than this share, and exploring
+        when five in a row have not.
     warm_start : bool, default=False
         If True, ``fit`` goes on from `tree_` with `max_iter` more sweeps and a longer `trace_`.
     random_state : int, RandomState or None, default=None
