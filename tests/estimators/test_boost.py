@@ -18,7 +18,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 
@@ -505,6 +505,15 @@ def test_weights_of_a_small_sum_are_fitted(total: float) -> None:
     assert np.isfinite(fitted.predict_proba(X)).all()
 
 
+def test_unit_of_the_weights_does_not_matter_without_penalties() -> None:
+    settings = {"alpha": 0.0, "ridge": 0.0, "learning_rate": 1.0}
+    whole = boost(**settings).fit(X, Y)
+    shares = boost(**settings).fit(X, Y, sample_weight=np.full(180, 1 / 256))
+    assert shares.estimator_weights_ == pytest.approx(whole.estimator_weights_)
+    tiny = boost(**settings).fit(X, Y, sample_weight=np.full(180, 1e-20))
+    assert np.isfinite(tiny.predict_proba(X)).all()
+
+
 # --- the same forest, bit for bit -----------------------------------------------------------
 
 
@@ -570,6 +579,33 @@ def test_early_stopping_in_parts_holds_out_the_same_rows() -> None:
     whole = boost(**settings).fit(X, Y)
     assert np.array_equal(parts.validation_errors_, whole.validation_errors_)
     assert same_forest(parts, whole)
+
+
+@pytest.mark.parametrize(
+    "first", [{}, {"n_iter_no_change": 9, "validation_fraction": 0.3}], ids=str
+)
+def test_trees_that_know_the_rows_to_set_aside_are_not_judged_by_them(
+    first: dict[str, Any],
+) -> None:
+    fitted = boost(warm_start=True, n_estimators=2, **first).fit(X, Y)
+    before = fitted.trees_
+    fitted.set_params(n_estimators=4, n_iter_no_change=9, validation_fraction=0.1)
+    with pytest.raises(ValueError, match=r"the last fit had 0.* give X_val .* try warm_start"):
+        fitted.fit(X, Y)
+    assert fitted.trees_ is before
+    assert len(fitted.fit(X, Y, X_val=X_VAL, y_val=Y_VAL).validation_errors_) == 4
+
+
+def test_change_of_the_algorithm_keeps_the_trees() -> None:
+    """SAMME accepts a first tree that AdaBoost.M1 would not."""
+    digits, classes = load_digits(return_X_y=True)
+    fitted = boost(max_depth=2, n_estimators=3, warm_start=True).fit(digits, classes)
+    assert fitted.estimator_errors_[0] > 0.5
+    first = fitted.trees_
+    with pytest.warns(ConvergenceWarning, match=r'or algorithm="samme"'):
+        fitted.set_params(algorithm="m1", n_estimators=5).fit(digits, classes)
+    assert len(fitted) >= 3
+    assert all(tree.same_as(old) for tree, old in zip(fitted.trees_, first, strict=False))
 
 
 def test_boosting_that_ended_stays_ended() -> None:

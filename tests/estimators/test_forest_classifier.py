@@ -147,6 +147,12 @@ def test_auto_vote_depends_on_the_leaves(leaf: str, meant: str) -> None:
     assert not np.array_equal(auto, other.predict_proba(X))
 
 
+def test_unknown_voting_is_refused_after_the_fit() -> None:
+    fitted = forest().fit(X, Y).set_params(voting="sfot")
+    with pytest.raises(ValueError, match=r"voting='sfot' is not known; give .* try"):
+        fitted.predict(X)
+
+
 def test_voting_can_be_changed_after_the_fit() -> None:
     fitted = forest(voting="hard").fit(X, Y)
     expected = forest(voting="soft").fit(X, Y).predict_proba(X)

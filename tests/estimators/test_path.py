@@ -265,6 +265,7 @@ def _no_optimiser(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"X_val": X_VAL, "y_val": Y_VAL[:-1]}, r"y has shape \(142,\) for 143 rows and 1 outputs"),
         ({"X_val": X_VAL[:, 1:], "y_val": Y_VAL}, r"X has 29 features"),
         ({"X_val": X_VAL, "y_val": Y_VAL + 0.5 * np.arange(143) / 143}, r"Unknown label type"),
+        ({"X_val": X_VAL, "y_val": Y_VAL.astype(str)}, r"y_val holds none of the classes \[0, 1\]"),
         ({"cv": "five"}, r"Expected `cv` as an integer"),
         ({"sample_weight": np.ones(3)}, r"sample_weight has shape \(3,\)"),
     ],

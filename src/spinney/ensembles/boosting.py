@@ -60,15 +60,15 @@ class BoostingRule:
         """
         return error >= self.worst_error - 1e-10
 
-    def tree_weight(self, error: float, total: float) -> float:
+    def tree_weight(self, error: float, n_rows: float) -> float:
         """α of algorithm 1.
 
         A tree without errors would get infinite weight, and the paper leaves it open. Here an
-        error counts as at least that of half a row, one more row among `total` (the sum of the
-        sample weights). Such a tree does not change the weights, so the next one is optimised on
+        error counts as at least that of half a row, one more row among `n_rows` (see
+        `counted_rows`). Such a tree does not change the weights, so the next one is optimised on
         the same task from another start, and boosting goes on.
         """
-        least = 0.5 / (total + 1.0)
+        least = 0.5 / (n_rows + 1.0)
         error = min(max(error, least), 1.0 - least)
         chance = 0.0 if self.algorithm == "m1" else math.log(self.n_classes - 1)
         return self.learning_rate * (math.log((1.0 - error) / error) + chance)
@@ -115,6 +115,7 @@ def boost_trees(
     """
     codes = problem.classes
     total = float(problem.sample_weight.sum())
+    n_rows = counted_rows(problem.sample_weight)
     weights = problem.sample_weight / total
     for tree, weight in given:
         weights = reweighted(weights, labels_of(tree, problem, options.n_threads) != codes, weight)
@@ -128,10 +129,20 @@ def boost_trees(
         if rule.is_weak(error):
             yield BoostedTree(found.tree, found.trace, error, 0.0)
             return
-        weight = rule.tree_weight(error, total)
+        weight = rule.tree_weight(error, n_rows)
         yield BoostedTree(found.tree, found.trace, error, weight)
         weights = reweighted(weights, is_wrong, weight)
         number += 1
+
+
+def counted_rows(sample_weight: NDArray[np.float64]) -> float:
+    """Number of rows that sample weights stand for.
+
+    Their sum, since weight k counts a row k times. Weights may also be shares that sum to 1; then
+    it is the number of equally weighted rows of the same spread, which does not depend on the unit.
+    """
+    shares = sample_weight / sample_weight.max()
+    return float(max(sample_weight.sum(), shares.sum() ** 2 / (shares @ shares)))
 
 
 def labels_of(tree: Tree, problem: Problem, n_threads: int = 1) -> NDArray[np.intp]:

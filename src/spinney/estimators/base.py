@@ -53,7 +53,8 @@ class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         y : array-like of shape (n_rows,), for regression also (n_rows, n_outputs)
             Classes or numbers to predict.
         sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weight k counts a row k times, weight 0 leaves it out. None counts each row once.
+            Weight k counts a row k times in each tree that sees it, weight 0 leaves it out. None
+            counts each row once.
 
         Returns
         -------

@@ -72,7 +72,7 @@ class TAOBoostClassifier(VotingForest):
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
-        Stop a tree when a sweep lowers its objective by less than this share.
+        Stop a tree when sweeps lower its objective by less than this share.
     algorithm : {"samme", "m1"}, default="samme"
         SAMME stops at a tree with a weighted error of 1 - 1/K or more, AdaBoost.M1 at 1/2.
     learning_rate : float, default=0.1
@@ -329,17 +329,29 @@ class TAOBoostClassifier(VotingForest):
         if not self._is_continued():
             self._seed = self._draw_seed()
         judged: Judged | None = None
+        fraction = 0.0
         if X_val is not None and y_val is not None:
             judged = given_rows(self, X_val, y_val)
         elif self.n_iter_no_change is not None:
             fraction = float(self.validation_fraction)
+            self._check_unseen(fraction)
             judged, weights = set_aside(problem, fraction, self._seed)
             problem = reweight(problem, weights, n_threads=self._n_threads())
+        self._fraction_aside = fraction
         watch = Watch(judged, self.n_classes_, self.n_iter_no_change)
         self._store_members(self._grow(problem, watch), problem)
         self.__dict__.pop("validation_errors_", None)
         if watch.errors:
             self.validation_errors_ = np.array(watch.errors)
+
+    def _check_unseen(self, fraction: float) -> None:
+        """Raise if trees of an earlier fit were trained on the rows to validate by."""
+        if self._is_continued() and fraction != self._fraction_aside:
+            raise ValueError(
+                f"validation_fraction={fraction} of the rows is to be set aside, but the last fit "
+                f"had {self._fraction_aside} aside, and its trees know some of these rows; give "
+                "X_val and y_val, or set the same share aside in all fits; try warm_start=False."
+            )
 
     def _grow(self, problem: Problem, watch: Watch) -> list[BoostedTree]:
         """Trees up to the best number, those of an earlier fit among them."""
@@ -366,7 +378,7 @@ class TAOBoostClassifier(VotingForest):
         """Trees of the last fit, if this one goes on from it."""
         if not self._is_continued():
             return []
-        if self._rule().is_weak(float(self.estimator_errors_[0])):
+        if len(self.trees_) == 1 and self._rule().is_weak(float(self.estimator_errors_[0])):
             return []  # boosting could not even begin; it begins anew
         parts = (self.trees_, self.traces_, self.estimator_errors_, self.estimator_weights_)
         return [
@@ -384,7 +396,7 @@ class TAOBoostClassifier(VotingForest):
                 yield member
                 continue
             if self.n_classes_ > 1:
-                _warn_of_end(len(members), member.error, rule.worst_error)
+                _warn_of_end(len(members), member.error, rule)
             if not members:
                 yield replace(member, weight=1.0)
 
@@ -429,13 +441,13 @@ def _check_pair(X_val: ArrayLike | None, y_val: ArrayLike | None) -> None:
         )
 
 
-def _warn_of_end(n_trees: int, error: float, worst_error: float) -> None:
+def _warn_of_end(n_trees: int, error: float, rule: BoostingRule) -> None:
     """Say why there are fewer trees than were asked for."""
     kept = f"the {n_trees} trees before it" if n_trees else "this tree alone"
     warnings.warn(
         f"tree {n_trees + 1} has a weighted error of {error:.3g}, and boosting needs less than "
-        f"{worst_error:.3g}; the forest is {kept}; try a larger max_depth, a smaller alpha, or "
-        'algorithm="samme".',
+        f"{rule.worst_error:.3g}; the forest is {kept}; try a larger max_depth or a smaller alpha"
+        + (', or algorithm="samme".' if rule.algorithm == "m1" else "."),
         ConvergenceWarning,
         stacklevel=7,  # the caller of ``fit``
     )

@@ -202,7 +202,7 @@ class TAOForestClassifier(_TAOForest, VotingForest):
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
-        Stop a tree when a sweep lowers its objective by less than this share.
+        Stop a tree when sweeps lower its objective by less than this share.
     max_samples : int, float or None, default=None
         Rows drawn for each tree: a count, or a share; 1.0 is all rows. None is 0.9 of the rows,
         or with ``bootstrap=True`` as many as there are.
@@ -213,7 +213,8 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         such as "D**0.9". None is all. TAO trees are best with all.
     feature_sampling : {"local", "global"}, default="local"
         Draw the columns anew for each split, or once for each tree. Linear leaves use all columns
-        if the draw is local.
+        if the draw is local. A tree given as `init` keeps the columns of splits that are not
+        improved.
     voting : {"auto", "hard", "soft"}, default="auto"
         Combine the trees by majority vote ("hard") or by averaging class probabilities ("soft").
         "auto" is hard for constant and soft for linear leaves.
@@ -354,6 +355,7 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         check_choice("voting", self.voting, VOTINGS)
 
     def _is_hard(self) -> bool:
+        check_choice("voting", self.voting, VOTINGS)  # it may be changed after ``fit``
         return self.voting == "hard" or (self.voting == "auto" and not self.trees_[0].is_linear)
 
     def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -421,7 +423,7 @@ class TAOForestRegressor(_TAOForest, TAORegression):
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
-        Stop a tree when a sweep lowers its objective by less than this share.
+        Stop a tree when sweeps lower its objective by less than this share.
     max_samples : int, float or None, default=None
         Rows drawn for each tree, as in :class:`TAOForestClassifier`.
     bootstrap : bool, default=False

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from spinney.estimators.class_weight import class_factors
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
-from spinney.estimators.validation import check_rows, check_sample_weight
+from spinney.estimators.validation import check_known_labels, check_rows, check_sample_weight
 
 TAOTree: TypeAlias = TAOTreeClassifier | TAOTreeRegressor
 
@@ -108,7 +108,9 @@ def check_labelled_rows(tree: TAOTree, X: ArrayLike, y: ArrayLike) -> None:
     n_rows = check_rows(tree, X).shape[0]
     targets = np.asarray(y)
     if isinstance(tree, TAOTreeClassifier):
-        check_classification_targets(column_or_1d(targets))
+        labels = cast("NDArray[Any]", column_or_1d(targets))
+        check_classification_targets(labels)
+        check_known_labels(tree.classes_, labels)
         n_outputs = 1
     else:
         check_array(targets, ensure_2d=False, dtype=np.float64, input_name="y")

@@ -54,6 +54,16 @@ def _is_plain(estimator: BaseEstimator, X: object) -> bool:
     )
 
 
+def check_known_labels(classes: NDArray[Any], labels: NDArray[Any]) -> None:
+    """Raise if none of the labels to validate by is a class: they are coded in another way."""
+    known = set(classes.tolist())
+    if not any(label in known for label in labels.tolist()):
+        raise ValueError(
+            f"y_val holds none of the classes {classes.tolist()!r}, its first label is "
+            f"{labels[:1].tolist()!r}; give labels as in y; try the same encoding for both."
+        )
+
+
 def check_rows_and_classes(
     estimator: BaseEstimator, X: object, y: object, *, reset: bool
 ) -> tuple[Rows, NDArray[Any], NDArray[np.int32]]:

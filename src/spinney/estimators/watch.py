@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from spinney import _core
 from spinney.data import Problem, as_rows
 from spinney.ensembles.seeds import VALIDATION, stream
-from spinney.estimators.validation import check_rows
+from spinney.estimators.validation import check_known_labels, check_rows
 from spinney.tree.route import outputs
 from spinney.tree.structure import Tree
 
@@ -34,13 +34,9 @@ def given_rows(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judged:
     check_consistent_length(rows, labels)
     assert_all_finite(labels, input_name="y_val")
     check_classification_targets(labels)
+    check_known_labels(estimator.classes_, labels)
     code_of = {label: code for code, label in enumerate(estimator.classes_.tolist())}
     codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int32)
-    if (codes < 0).all():
-        raise ValueError(
-            f"y_val holds none of the classes {estimator.classes_.tolist()!r}, its first label is "
-            f"{labels[:1].tolist()!r}; give labels as in y; try the same encoding for both."
-        )
     return Judged(as_rows(rows), codes, np.ones(len(codes)))
 
 
