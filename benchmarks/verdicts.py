@@ -24,6 +24,9 @@ from table import Content, Table
 
 Outcomes = Sequence[Outcome]
 
+#: Means of decimal numbers miss the decimal by a rounding error, which is no miss of a target.
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -58,7 +61,7 @@ def meets_target(outcome: Outcome) -> tuple[bool | None, str]:
     if not row.target or not results:
         return None, ""
     wrong = []
-    if "error" in row.target and mean_error(outcome) > row.target["error"]:
+    if "error" in row.target and mean_error(outcome) > row.target["error"] + ROUNDING:
         wrong.append("error")
     if "parameters" in row.target:
         found = mean(results, "n_parameters")

@@ -1,4 +1,5 @@
 import json
+from types import SimpleNamespace
 
 import pytest
 import runner
@@ -146,3 +147,12 @@ def test_a_claim_is_about_all_rows_or_about_some(monkeypatch, tmp_path, some, ho
     _, outcomes = run(monkeypatch, tmp_path, Machine())
     claimed = table.parse("a_table", {**CONTENT, "claim": [claim]})
     assert [verdict.holds for verdict in verdicts.judge(claimed, outcomes)] == [holds]
+
+
+@pytest.mark.parametrize(
+    ("errors", "is_met"), [([1.9, 1.98, 1.92, 1.87, 1.98], True), ([1.9301], False)]
+)
+def test_a_mean_equal_to_the_target_meets_it(errors, is_met):
+    results = {seed: {"test_error": error} for seed, error in enumerate(errors)}
+    outcome = SimpleNamespace(row=SimpleNamespace(target={"error": 1.93}), results=results)
+    assert verdicts.meets_target(outcome)[0] is is_met
