@@ -1,72 +1,130 @@
 #include "spinney/solve_axis.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <span>
 #include <vector>
 
 namespace spinney {
 namespace {
 
-/// A value of one column and its signed weight c_n y_n.
-struct Entry {
+/// Columns that are read together: rows are far apart in memory, and so many floats are one cache line of a row.
+constexpr std::size_t columns_at_once = 16;
+
+/// Columns of whole numbers below this one, such as counts, bytes or encoded categories, are summed up by value
+/// instead of sorted.
+constexpr std::size_t n_whole = 256;
+
+/// One column of the care points: values, and the signed weights c_n y_n of their rows.
+struct Column {
+    std::span<const float> values;
+    std::span<const double> signed_weights;
+};
+
+/// Visits the columns of dense rows in their order.
+template <Design D, class Visit>
+    requires(!is_sparse<D>)
+void visit_columns(const D& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double /*total*/,
+                   const Visit& visit) {
+    const std::size_t n_rows = problem.rows.size();
+    std::vector<float> values(columns_at_once * n_rows);
+    for (std::size_t first = 0; first < rows.n_features; first += columns_at_once) {
+        const std::size_t count = std::min(columns_at_once, rows.n_features - first);
+        for (std::size_t n = 0; n < n_rows; ++n) {
+            const auto* x = rows.row(problem.rows[n]).data() + first;
+            for (std::size_t j = 0; j < count; ++j) values[j * n_rows + n] = static_cast<float>(x[j]);
+        }
+        for (std::size_t j = 0; j < count; ++j)
+            visit(first + j, Column{{values.data() + j * n_rows, n_rows}, signed_weights});
+    }
+}
+
+/// Visits the columns of sparse rows, transposed first; the zeros of a column are one entry, which gets what is left
+/// of the total.
+template <Design D, class Visit>
+    requires is_sparse<D>
+void visit_columns(const D& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double total,
+                   const Visit& visit) {
+    std::vector<std::size_t> starts(rows.n_features + 1);
+    for (std::size_t n : problem.rows) rows.for_each(n, [&](std::size_t j, float) { ++starts[j + 1]; });
+    for (std::size_t j = 0; j < rows.n_features; ++j) starts[j + 1] += starts[j] + 1;  // and one for the zeros
+    std::vector<float> values(starts.back());
+    std::vector<double> weights(starts.back());
+    auto next = starts;
+    for (std::size_t n = 0; n < problem.rows.size(); ++n)
+        rows.for_each(problem.rows[n], [&](std::size_t j, float x) {
+            values[next[j]] = x;
+            weights[next[j]++] = signed_weights[n];
+        });
+    for (std::size_t j = 0; j < rows.n_features; ++j) {
+        const std::size_t begin = starts[j];
+        std::size_t size = next[j] - begin;
+        if (size < problem.rows.size()) {
+            weights[begin + size] = std::accumulate(weights.data() + begin, weights.data() + begin + size, total,
+                                                    [](double left, double weight) { return left - weight; });
+            ++size;
+        }
+        visit(j, Column{{values.data() + begin, size}, {weights.data() + begin, size}});
+    }
+}
+
+/// A value and the signed weight of the rows that have it.
+struct Step {
     float value;
     double signed_weight;
 };
 
-/// Columns of the care points. Dense rows are read with a stride; sparse ones are transposed once.
-template <Design D>
-class Columns {
-public:
-    Columns(const D& rows, const ReducedProblem& problem) : rows_(rows), problem_(problem) {
-        if constexpr (is_sparse<D>) transpose();
+/// Sums the signed weights by value, ascending. False if some value is not a small whole number.
+bool count_values(const Column& column, std::vector<Step>& steps) {
+    std::array<double, n_whole> sums{};
+    std::array<bool, n_whole> is_present{};
+    for (std::size_t n = 0; n < column.values.size(); ++n) {
+        const float value = column.values[n];
+        if (!(value >= 0.0F && value < static_cast<float>(n_whole))) return false;
+        const auto whole = static_cast<std::size_t>(value);
+        if (static_cast<float>(whole) != value) return false;
+        sums[whole] += column.signed_weights[n];
+        is_present[whole] = true;
     }
+    steps.clear();
+    for (std::size_t whole = 0; whole < n_whole; ++whole)
+        if (is_present[whole]) steps.push_back({static_cast<float>(whole), sums[whole]});
+    return true;
+}
 
-    /// All values of column j in row order; the zeros of a sparse column as one entry.
-    void read(std::size_t j, double total, std::vector<Entry>& out) const {
-        out.clear();
-        if constexpr (is_sparse<D>) {
-            double zeros = total;
-            for (std::size_t k = starts_[j]; k < starts_[j + 1]; ++k) {
-                out.push_back(entries_[k]);
-                zeros -= entries_[k].signed_weight;
-            }
-            if (out.size() < problem_.rows.size()) out.push_back({0.0F, zeros});
-        } else {
-            for (std::size_t n = 0; n < problem_.rows.size(); ++n)
-                out.push_back({static_cast<float>(rows_.row(problem_.rows[n])[j]), signed_weight(n)});
-        }
+/// Bits of a float as a number of the same order.
+std::uint32_t ordered_bits(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return (bits >> 31U) != 0 ? ~bits : bits | (1U << 31U);
+}
+
+/// Entries by value, those of one value in the order of the rows.
+void sort_values(const Column& column, std::vector<std::uint64_t>& keys, std::vector<Step>& steps) {
+    keys.clear();
+    for (std::size_t n = 0; n < column.values.size(); ++n)
+        keys.push_back(std::uint64_t{ordered_bits(column.values[n])} << 32U | n);
+    std::ranges::sort(keys);
+    steps.clear();
+    for (std::uint64_t key : keys) {
+        const std::size_t n = key & 0xffffffffU;
+        steps.push_back({column.values[n], column.signed_weights[n]});
     }
-
-private:
-    [[nodiscard]] double signed_weight(std::size_t n) const { return problem_.weights[n] * problem_.labels[n]; }
-
-    void transpose() {
-        starts_.resize(rows_.n_features + 1);
-        for (std::size_t n : problem_.rows) rows_.for_each(n, [&](std::size_t j, float) { ++starts_[j + 1]; });
-        for (std::size_t j = 0; j < rows_.n_features; ++j) starts_[j + 1] += starts_[j];
-        entries_.resize(starts_.back());
-        auto next = starts_;
-        for (std::size_t n = 0; n < problem_.rows.size(); ++n)
-            rows_.for_each(problem_.rows[n], [&](std::size_t j, float x) { entries_[next[j]++] = {x, signed_weight(n)}; });
-    }
-
-    const D& rows_;
-    ReducedProblem problem_;
-    std::vector<std::size_t> starts_;
-    std::vector<Entry> entries_;
-};
+}
 
 /// With S(t) the sum of signed weights below t, sending x >= t right costs `left_only + S(t)` and
 /// sending x < t right costs `right_only - S(t)`. Of splits that differ by no more than rounding the first is
 /// taken: a row of weight k must do as k copies of it.
-void scan_column(std::size_t feature, std::vector<Entry>& column, double left_only, double right_only, double alpha,
+void scan_column(std::size_t feature, std::span<const Step> steps, double left_only, double right_only, double alpha,
                  AxisSplit& best) {
     const double rounding = 1e-12 * (left_only + right_only);
-    std::ranges::stable_sort(column, {}, &Entry::value);
     double below = 0.0;
-    for (std::size_t k = 0; k + 1 < column.size(); ++k) {
-        below += column[k].signed_weight;
-        const float a = column[k].value;
-        const float b = column[k + 1].value;
+    for (std::size_t k = 0; k + 1 < steps.size(); ++k) {
+        below += steps[k].signed_weight;
+        const float a = steps[k].value;
+        const float b = steps[k + 1].value;
         if (!(a < b)) continue;
         const bool is_up = left_only + below <= right_only - below + rounding;
         const double cost = (is_up ? left_only + below : right_only - below) + alpha;
@@ -86,18 +144,21 @@ template <Design D>
 AxisSplit solve_axis(const D& rows, const ReducedProblem& problem, double alpha) {
     double left_only = 0.0;   // cost of sending all right: the weight of those that want left
     double right_only = 0.0;  // and the other way round
-    for (std::size_t n = 0; n < problem.rows.size(); ++n)
+    std::vector<double> signed_weights(problem.rows.size());
+    for (std::size_t n = 0; n < problem.rows.size(); ++n) {
         (problem.labels[n] < 0 ? left_only : right_only) += problem.weights[n];
+        signed_weights[n] = problem.weights[n] * problem.labels[n];
+    }
     AxisSplit best;
     best.bias = left_only <= right_only ? 1.0 : -1.0;
     best.cost = std::min(left_only, right_only);
 
-    const Columns<D> columns(rows, problem);
-    std::vector<Entry> column;
-    for (std::size_t j = 0; j < rows.n_features; ++j) {
-        columns.read(j, right_only - left_only, column);
-        scan_column(j, column, left_only, right_only, alpha, best);
-    }
+    std::vector<std::uint64_t> keys;
+    std::vector<Step> steps;
+    visit_columns(rows, problem, signed_weights, right_only - left_only, [&](std::size_t feature, const Column& column) {
+        if (!count_values(column, steps)) sort_values(column, keys, steps);
+        scan_column(feature, steps, left_only, right_only, alpha, best);
+    });
     return best;
 }
 

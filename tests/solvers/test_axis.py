@@ -68,3 +68,22 @@ def test_tie_goes_to_the_first_feature():
     labels = np.array([1, -1], dtype=np.int8)
     feature, sign, _, _ = _core.axis_split(as_rows(X), labels, np.ones(2), 0.1)
     assert (feature, sign) == (0, -1.0)
+
+
+@pytest.mark.parametrize("n_values", [2, 9, 200])
+def test_whole_numbers_are_summed_and_others_sorted_to_the_same_end(n_values):
+    """Nor does it matter how the rows are stored."""
+    rng = np.random.default_rng(n_values)
+    for _ in range(4):
+        X = rng.integers(0, n_values, size=(40, 19)).astype(np.float32)
+        labels = rng.choice(np.array([-1, 1], dtype=np.int8), size=40)
+        weights = rng.random(40)
+        found = [
+            _core.axis_split(stored, labels, weights, 0.1)
+            for stored in (as_rows(X), _core.byte_rows(X), as_rows(sp.csr_matrix(X)))
+        ]
+        best = reference.best_axis_cost(X, labels, weights, 0.1)
+        assert all(split[:3] == found[0][:3] for split in found)
+        assert all(split[3] == pytest.approx(best, abs=1e-9) for split in found)
+        for other in (X - n_values, X + 0.25, X + 255):
+            assert _core.axis_split(as_rows(other), labels, weights, 0.1)[3] == pytest.approx(best)
