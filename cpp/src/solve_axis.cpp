@@ -25,17 +25,16 @@ struct Column {
 };
 
 /// Visits the columns of dense rows in their order.
-template <Design D, class Visit>
-    requires(!is_sparse<D>)
-void visit_columns(const D& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double /*total*/,
+template <class Visit>
+void visit_columns(const DenseRows& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double /*total*/,
                    const Visit& visit) {
     const std::size_t n_rows = problem.rows.size();
     std::vector<float> values(columns_at_once * n_rows);
     for (std::size_t first = 0; first < rows.n_features; first += columns_at_once) {
         const std::size_t count = std::min(columns_at_once, rows.n_features - first);
         for (std::size_t n = 0; n < n_rows; ++n) {
-            const auto* x = rows.row(problem.rows[n]).data() + first;
-            for (std::size_t j = 0; j < count; ++j) values[j * n_rows + n] = static_cast<float>(x[j]);
+            const float* x = rows.row(problem.rows[n]).data() + first;
+            for (std::size_t j = 0; j < count; ++j) values[j * n_rows + n] = x[j];
         }
         for (std::size_t j = 0; j < count; ++j)
             visit(first + j, Column{{values.data() + j * n_rows, n_rows}, signed_weights});
@@ -44,9 +43,8 @@ void visit_columns(const D& rows, const ReducedProblem& problem, std::span<const
 
 /// Visits the columns of sparse rows, transposed first; the zeros of a column are one entry, which gets what is left
 /// of the total.
-template <Design D, class Visit>
-    requires is_sparse<D>
-void visit_columns(const D& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double total,
+template <class Visit>
+void visit_columns(const SparseRows& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double total,
                    const Visit& visit) {
     std::vector<std::size_t> starts(rows.n_features + 1);
     for (std::size_t n : problem.rows) rows.for_each(n, [&](std::size_t j, float) { ++starts[j + 1]; });
@@ -77,21 +75,26 @@ struct Step {
     double signed_weight;
 };
 
+/// Steps of one column from sums of its signed weights by value.
+void list_steps(const double* sums, const std::uint8_t* is_present, std::vector<Step>& steps) {
+    steps.clear();
+    for (std::size_t whole = 0; whole < n_whole; ++whole)
+        if (is_present[whole] != 0) steps.push_back({static_cast<float>(whole), sums[whole]});
+}
+
 /// Sums the signed weights by value, ascending. False if some value is not a small whole number.
 bool count_values(const Column& column, std::vector<Step>& steps) {
     std::array<double, n_whole> sums{};
-    std::array<bool, n_whole> is_present{};
+    std::array<std::uint8_t, n_whole> is_present{};
     for (std::size_t n = 0; n < column.values.size(); ++n) {
         const float value = column.values[n];
         if (!(value >= 0.0F && value < static_cast<float>(n_whole))) return false;
         const auto whole = static_cast<std::size_t>(value);
         if (static_cast<float>(whole) != value) return false;
         sums[whole] += column.signed_weights[n];
-        is_present[whole] = true;
+        is_present[whole] = 1;
     }
-    steps.clear();
-    for (std::size_t whole = 0; whole < n_whole; ++whole)
-        if (is_present[whole]) steps.push_back({static_cast<float>(whole), sums[whole]});
+    list_steps(sums.data(), is_present.data(), steps);
     return true;
 }
 
@@ -111,6 +114,44 @@ void sort_values(const Column& column, std::vector<std::uint64_t>& keys, std::ve
     for (std::uint64_t key : keys) {
         const std::size_t n = key & 0xffffffffU;
         steps.push_back({column.values[n], column.signed_weights[n]});
+    }
+}
+
+/// visit(feature, steps) for each column.
+template <Design D, class Visit>
+void visit_steps(const D& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double total,
+                 const Visit& visit) {
+    std::vector<std::uint64_t> keys;
+    std::vector<Step> steps;
+    visit_columns(rows, problem, signed_weights, total, [&](std::size_t feature, const Column& column) {
+        if (!count_values(column, steps)) sort_values(column, keys, steps);
+        visit(feature, steps);
+    });
+}
+
+/// Bytes are summed where they lie.
+template <class Visit>
+void visit_steps(const ByteRows& rows, const ReducedProblem& problem, std::span<const double> signed_weights,
+                 double /*total*/, const Visit& visit) {
+    std::vector<Step> steps;
+    std::vector<double> sums(columns_at_once * n_whole);
+    std::vector<std::uint8_t> is_present(columns_at_once * n_whole);
+    for (std::size_t first = 0; first < rows.n_features; first += columns_at_once) {
+        const std::size_t count = std::min(columns_at_once, rows.n_features - first);
+        std::ranges::fill(sums, 0.0);
+        std::ranges::fill(is_present, 0);
+        for (std::size_t n = 0; n < problem.rows.size(); ++n) {
+            const std::uint8_t* x = rows.row(problem.rows[n]).data() + first;
+            for (std::size_t j = 0; j < count; ++j) {
+                const std::size_t at = j * n_whole + x[j];
+                sums[at] += signed_weights[n];
+                is_present[at] = 1;
+            }
+        }
+        for (std::size_t j = 0; j < count; ++j) {
+            list_steps(sums.data() + j * n_whole, is_present.data() + j * n_whole, steps);
+            visit(first + j, steps);
+        }
     }
 }
 
@@ -153,10 +194,7 @@ AxisSplit solve_axis(const D& rows, const ReducedProblem& problem, double alpha)
     best.bias = left_only <= right_only ? 1.0 : -1.0;
     best.cost = std::min(left_only, right_only);
 
-    std::vector<std::uint64_t> keys;
-    std::vector<Step> steps;
-    visit_columns(rows, problem, signed_weights, right_only - left_only, [&](std::size_t feature, const Column& column) {
-        if (!count_values(column, steps)) sort_values(column, keys, steps);
+    visit_steps(rows, problem, signed_weights, right_only - left_only, [&](std::size_t feature, std::span<const Step> steps) {
         scan_column(feature, steps, left_only, right_only, alpha, best);
     });
     return best;
