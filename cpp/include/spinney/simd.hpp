@@ -53,7 +53,6 @@ private:
 [[nodiscard]] double exact_dot(std::span<const float> x, const float* w);
 [[nodiscard]] double exact_dot(std::span<const std::int32_t> indices, const float* values, const float* w);
 
-
 /// Splits of a tree for fast walking: split i has the hyperplane w + i * n_features; its children are
 /// child[2 i] (left, score < 0) and child[2 i + 1]. A child >= 0 is a split, a child c < 0 the leaf ~c.
 struct SplitArrays {
