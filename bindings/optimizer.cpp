@@ -82,6 +82,7 @@ public:
     virtual void limit_weights(std::size_t of_split, std::size_t of_leaf) = 0;
     virtual bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) = 0;
     virtual bool fit_leaves(std::uint64_t sweep, bool is_guarded) = 0;
+    virtual bool relax_leaves(const RelaxOptions& options) = 0;
     [[nodiscard]] virtual Objective objective() const = 0;
     [[nodiscard]] virtual std::size_t count_active() const = 0;
     virtual void keep() = 0;
@@ -110,6 +111,7 @@ public:
         return optimizer_.solve_level(depth, sweep, is_guarded, is_next_below, has_signal);
     }
     bool fit_leaves(std::uint64_t sweep, bool is_guarded) override { return optimizer_.fit_leaves(sweep, is_guarded, has_signal); }
+    bool relax_leaves(const RelaxOptions& options) override { return optimizer_.relax_leaves(options, has_signal); }
     Objective objective() const override { return optimizer_.objective(); }
     std::size_t count_active() const override { return optimizer_.count_active(); }
     void keep() override { kept_ = optimizer_.state(); }
@@ -179,18 +181,20 @@ public:
     Optimizer(const Rows& rows, const Vector<double>& mean, const Vector<double>& inverse_scale,
               const Vector<std::int32_t>& left, const Vector<std::int32_t>& right, Task task, const nb::dict& solver,
               const std::string& split, std::size_t n_threads, std::uint64_t seed, std::size_t max_features,
-              std::optional<std::uint64_t> start_seed)
+              std::optional<std::uint64_t> start_seed, const std::optional<Vector<double>>& deviation)
         : rows_(rows), task_(std::move(task)) {
         const auto m = span_of(mean);
         const auto s = span_of(inverse_scale);
+        const auto v = span_of(deviation.value_or(inverse_scale));
+        const bool has_deviation = deviation.has_value();
         const Targets targets{span_of(task_.classes), {task_.values.data(), task_.values.size()}, span_of(task_.weights), task_.n_outputs};
         const OptimizerOptions options{split_kind(split), solver_options(solver), max_features, n_threads, seed, start_seed.value_or(seed)};
         const nb::gil_scoped_release release;
         const Topology topology(span_of(left), span_of(right));
         std::visit([&](const auto& d) {
-            check(d.n_rows, d.n_features, targets, m.size(), s.size());
+            check(d.n_rows, d.n_features, targets, {m.size(), s.size(), v.size()});
             using D = std::decay_t<decltype(d)>;
-            typed_ = std::make_unique<Typed<D>>(d, Scaling({m.begin(), m.end()}, {s.begin(), s.end()}), targets, topology, task_, options);
+            typed_ = std::make_unique<Typed<D>>(d, Scaling({m.begin(), m.end()}, {s.begin(), s.end()}, {v.begin(), has_deviation ? v.end() : v.begin()}), targets, topology, task_, options);
         }, rows_.design);
     }
 
@@ -198,12 +202,13 @@ public:
     const Base& operator*() const { return *typed_; }
 
 private:
-    static void check(std::size_t n_rows, std::size_t n_features, const Targets& targets, std::size_t m, std::size_t s) {
+    static void check(std::size_t n_rows, std::size_t n_features, const Targets& targets, std::initializer_list<std::size_t> sizes) {
         const bool has_classes = targets.classes.size() == n_rows && targets.values.empty();
         const bool has_values = targets.classes.empty() && targets.values.size() == n_rows * targets.n_outputs;
         if (n_rows > std::numeric_limits<std::int32_t>::max())
             throw std::invalid_argument(std::to_string(n_rows) + " rows are too many; give fewer than 2^31, try a sample");
-        if (n_rows == 0 || targets.weights.size() != n_rows || m != n_features || s != n_features || !(has_classes || has_values))
+        if (n_rows == 0 || targets.weights.size() != n_rows || !(has_classes || has_values)
+            || std::ranges::any_of(sizes, [&](std::size_t size) { return size != n_features; }))
             throw std::invalid_argument("targets, weights and scaling must agree with the rows");
         for (double weight : targets.weights)
             if (!(weight >= 0.0)) throw std::invalid_argument("weight " + std::to_string(weight) + " is no weight; give numbers >= 0");
@@ -328,10 +333,10 @@ void bind_optimizer(nb::module_& m) {
     nb::class_<Optimizer>(m, "TreeOptimizer", "One tree under alternating optimisation.")
         .def(nb::init<const Rows&, const Vector<double>&, const Vector<double>&, const Vector<std::int32_t>&,
                       const Vector<std::int32_t>&, Task, const nb::dict&, const std::string&, std::size_t, std::uint64_t,
-                      std::size_t, std::optional<std::uint64_t>>(),
+                      std::size_t, std::optional<std::uint64_t>, std::optional<Vector<double>>>(),
              nb::arg("rows"), nb::arg("mean"), nb::arg("inverse_scale"), nb::arg("left"), nb::arg("right"), nb::arg("task"),
              nb::arg("solver"), nb::arg("split"), nb::arg("n_threads"), nb::arg("seed"), nb::arg("max_features") = 0,
-             nb::arg("start_seed") = nb::none())
+             nb::arg("start_seed") = nb::none(), nb::arg("deviation") = nb::none())
         .def("draw_splits", [](Optimizer& self, const std::string& kind, double length, bool is_axis) {
             const Start start{start_kind(kind), length, is_axis};
             const nb::gil_scoped_release release;
@@ -359,6 +364,14 @@ void bind_optimizer(nb::module_& m) {
             }
             raise_if_interrupted(is_done);
         }, nb::arg("sweep"), nb::arg("is_guarded"))
+        .def("relax_leaves", [](Optimizer& self, double ridge) {
+            bool is_done = false;
+            {
+                const nb::gil_scoped_release release;
+                is_done = (*self).relax_leaves({.ridge = ridge});
+            }
+            raise_if_interrupted(is_done);
+        }, nb::arg("ridge"), "Refit linear leaves on the features they use, without their penalty.")
         .def("objective", [](const Optimizer& self) {
             Objective found;
             {

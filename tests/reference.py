@@ -7,6 +7,7 @@ library. Slowness is welcome; cleverness is not.
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import minimize
 
 # --- the tree as a function of one row ---------------------------------------------------------
 
@@ -370,3 +371,25 @@ def axis_bisector(X, is_right, inverse_scale):
     left, right = (X[side].astype(float).mean(axis=0) for side in (~is_right, is_right))
     column = int(np.argmax(np.abs(right - left) * inverse_scale))
     return column, (left[column] + right[column]) / 2
+
+
+def softmax_objective(scores, labels, row_weights, weights=0.0, ridge=0.0):
+    """Weighted cross-entropy of class scores, plus ridge/2 times the squared weights."""
+    top = scores.max(axis=1)
+    log_sums = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
+    losses = log_sums - scores[np.arange(len(labels)), labels]
+    return float(row_weights @ losses + 0.5 * ridge * np.sum(np.square(weights)))
+
+
+def relaxed_softmax_objective(Z, labels, row_weights, support, ridge):
+    """Least `softmax_objective` of linear scores whose weights are zero off `support`."""
+    n_classes = len(support)
+
+    def objective(theta):
+        weights = np.zeros(support.shape)
+        weights[support] = theta[:-n_classes]
+        scores = Z @ weights.T + theta[-n_classes:]
+        return softmax_objective(scores, labels, row_weights, weights, ridge)
+
+    start = np.zeros(support.sum() + n_classes)
+    return float(minimize(objective, start, method="BFGS", options={"gtol": 1e-6}).fun)

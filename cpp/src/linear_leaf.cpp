@@ -57,6 +57,14 @@ public:
         is_fitted_[leaf] = 1;
     }
 
+    void relax(std::size_t leaf, std::span<const std::uint32_t> rows, const RelaxOptions& options) override {
+        if (rows.empty() || is_fitted_[leaf] == 0) return;
+        if (targets_.classes.empty())
+            relax_values(leaf, rows, options);
+        else
+            relax_classes(leaf, rows, options);
+    }
+
     void limit_weights(std::size_t max_weights) override { options_.solver.max_weights = max_weights; }
 
     double penalty(std::size_t leaf) const override {
@@ -208,6 +216,45 @@ private:
             const std::span<float> w(table_.weights.data() + (leaf * n_outputs_ + k) * rows_.n_features, rows_.n_features);
             const TargetLink link(values, options_.target_loss, smoothing(values, entries.weights));
             solve_linear(rows_, scaling_, norms_, entries, link, options_.solver, random, w, bias);
+        }
+    }
+
+    /// Rows of classes that the leaf has no score for, as a guard may have left them, cannot gain and are left out.
+    void relax_classes(std::size_t leaf, std::span<const std::uint32_t> rows, const RelaxOptions& options) {
+        const std::size_t d = rows_.n_features;
+        const auto value_of = [&](std::size_t k) { return table_.values[leaf * n_outputs_ + k]; };
+        std::vector<std::size_t> known;
+        for (std::size_t k = 0; k < n_outputs_; ++k)
+            if (value_of(k) > 0.5 * absent_score) known.push_back(k);
+        std::vector<std::uint32_t> kept;
+        std::vector<double> weights;
+        for (std::uint32_t row : rows)
+            if (std::ranges::binary_search(known, static_cast<std::size_t>(targets_.classes[row]))) {
+                kept.push_back(row);
+                weights.push_back(targets_.weights[row]);
+            }
+        if (known.size() < 2 || kept.empty()) return;
+        std::vector<float> w(known.size() * d);
+        std::vector<double> bias(known.size());
+        for (std::size_t i = 0; i < known.size(); ++i) {
+            std::ranges::copy(hyperplane(leaf, known[i]), w.begin() + static_cast<std::ptrdiff_t>(i * d));
+            bias[i] = value_of(known[i]);
+        }
+        const WeightedRows entries{kept, weights};
+        spinney::relax(rows_, scaling_, entries, SoftmaxLink(labels_of(entries, known), known.size()), options,
+                       std::span(w), std::span(bias));
+        store(leaf, known, w, bias);
+    }
+
+    void relax_values(std::size_t leaf, std::span<const std::uint32_t> rows, const RelaxOptions& options) {
+        std::vector<double> weights(rows.size()), values(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) weights[i] = targets_.weights[rows[i]];
+        for (std::size_t k = 0; k < n_outputs_; ++k) {
+            for (std::size_t i = 0; i < rows.size(); ++i) values[i] = targets_.values[rows[i] * n_outputs_ + k];
+            const TargetLink link(values, options_.target_loss, smoothing(values, weights));
+            const std::span<float> w(table_.weights.data() + (leaf * n_outputs_ + k) * rows_.n_features, rows_.n_features);
+            spinney::relax(rows_, scaling_, {rows, weights}, link, options, w,
+                           std::span(&table_.values[leaf * n_outputs_ + k], 1));
         }
     }
 

@@ -53,6 +53,13 @@ void TargetLink::slopes(std::span<const std::uint32_t> entries, double* scores, 
     for (std::size_t i = 0; i < entries.size(); ++i) out[i] = static_cast<float>(slope(targets_[entries[i]] - scores[i]));
 }
 
+double TargetLink::differentiate(std::size_t entry, std::span<double> scores) const {
+    const double residual = targets_[entry] - scores[0];
+    scores[0] = slope(residual);
+    if (kind_ != TargetLoss::absolute) return target_loss(kind_, delta_, residual);
+    return target_loss(TargetLoss::huber, delta_, residual) / delta_;  // the smoothed loss that `slope` belongs to
+}
+
 void SoftmaxLink::slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const {
     for (std::size_t i = 0; i < entries.size(); ++i, out += n_classes_) {
         const std::span<double> shares(scores + i * n_classes_, n_classes_);
@@ -61,6 +68,18 @@ void SoftmaxLink::slopes(std::span<const std::uint32_t> entries, double* scores,
         out[labels_[entries[i]]] -= 1.0F;
         if (n_classes_ == 2) out[0] = 0.0F;
     }
+}
+
+double SoftmaxLink::differentiate(std::size_t entry, std::span<double> scores) const {
+    const auto label = static_cast<std::size_t>(labels_[entry]);
+    const double own = scores[label];
+    const double top = *std::ranges::max_element(scores);
+    double sum = 0.0;
+    for (double score : scores) sum += std::exp(score - top);
+    softmax(scores);
+    scores[label] -= 1.0;
+    if (n_classes_ == 2) scores[0] = 0.0;
+    return top + std::log(sum) - own;
 }
 
 }  // namespace spinney

@@ -368,14 +368,15 @@ void TreeOptimizer<D>::solve_in_columns(std::span<const std::uint32_t> columns, 
     const auto& part = gathered.part;
     std::vector<std::uint32_t> numbers(care.rows.size());
     std::iota(numbers.begin(), numbers.end(), 0U);
-    std::vector<double> mean, inverse_scale;
+    std::vector<double> mean, inverse_scale, deviation;
     std::vector<float> part_w;
     for (std::uint32_t j : columns) {
         mean.push_back(scaling_.mean[j]);
         inverse_scale.push_back(scaling_.inverse_scale[j]);
+        deviation.push_back(scaling_.deviation[j]);
         part_w.push_back(w[j]);
     }
-    const Scaling scaling(std::move(mean), std::move(inverse_scale));
+    const Scaling scaling(std::move(mean), std::move(inverse_scale), std::move(deviation));
     solve_care(part, scaling, squared_norms(part, scaling, 1), numbers, care, node, sweep, part_w, bias);
     std::ranges::fill(w, 0.0F);
     for (std::size_t k = 0; k < columns.size(); ++k) w[columns[k]] = part_w[k];
@@ -483,7 +484,7 @@ bool TreeOptimizer<D>::fit_leaves(std::uint64_t sweep, bool is_guarded, const In
         return sum;
     };
     const bool is_done = parallel_for(topology_.n_leaves(), options_.n_threads, [&](std::size_t leaf) {
-        const std::span<const std::uint32_t> rows(order_.data() + leaf_start_[leaf], leaf_start_[leaf + 1] - leaf_start_[leaf]);
+        const auto rows = rows_in(leaf);
         if (rows.empty()) return;
         const Random random(options_.seed, leaf_stream + sweep, topology_.leaf_node[leaf]);
         if (!is_guarded) {
@@ -495,10 +496,25 @@ bool TreeOptimizer<D>::fit_leaves(std::uint64_t sweep, bool is_guarded, const In
         leaves_->fit(leaf, rows, random);
         if (!(total_loss(leaf, rows) <= old_loss)) leaves_->set_row(leaf, before);
     }, interrupt);
+    take_leaves();
+    return is_done;
+}
+
+template <Design D>
+bool TreeOptimizer<D>::relax_leaves(const RelaxOptions& options, const Interrupt& interrupt) {
+    const bool is_done = parallel_for(topology_.n_leaves(), options_.n_threads, [&](std::size_t leaf) {
+        leaves_->relax(leaf, rows_in(leaf), options);
+    }, interrupt);
+    take_leaves();
+    return is_done;
+}
+
+/// The present leaf parameters become the tree's, and every row gets its loss under them.
+template <Design D>
+void TreeOptimizer<D>::take_leaves() {
     state_.leaves = leaves_->table();
     looked_at_ = nothing_looked_at;
     refresh_losses();
-    return is_done;
 }
 
 template <Design D>

@@ -98,8 +98,10 @@ template Moments column_moments<DenseRows>(const DenseRows&, std::span<const dou
 template Moments column_moments<SparseRows>(const SparseRows&, std::span<const double>, std::size_t);
 template Moments column_moments<ByteRows>(const ByteRows&, std::span<const double>, std::size_t);
 
-Scaling::Scaling(std::vector<double> mean_, std::vector<double> inverse_scale_)
-    : mean(std::move(mean_)), inverse_scale(std::move(inverse_scale_)) {
+Scaling::Scaling(std::vector<double> mean_, std::vector<double> inverse_scale_, std::vector<double> deviation_)
+    : mean(std::move(mean_)), inverse_scale(std::move(inverse_scale_)), deviation(std::move(deviation_)) {
+    if (deviation.empty())
+        for (double inverse : inverse_scale) deviation.push_back(inverse > 0.0 ? 1.0 / inverse : 0.0);
     for (std::size_t j = 0; j < mean.size(); ++j) {
         mean32.push_back(static_cast<float>(mean[j]));
         metric32.push_back(static_cast<float>(inverse_scale[j] * inverse_scale[j]));
@@ -132,7 +134,7 @@ void Scaling::to_raw(std::span<const double> w, double bias, std::span<float> ra
 void Scaling::keep_largest(std::size_t count, std::span<float> w, double& bias) const {
     std::vector<std::pair<double, std::size_t>> ranked;  // ties go to the lower column
     for (std::size_t j = 0; j < w.size(); ++j)
-        if (w[j] != 0.0F) ranked.emplace_back(inverse_scale[j] > 0.0 ? -std::fabs(static_cast<double>(w[j])) / inverse_scale[j] : 0.0, j);
+        if (w[j] != 0.0F) ranked.emplace_back(-std::fabs(static_cast<double>(w[j])) * deviation[j], j);
     if (ranked.size() <= count) return;
     std::ranges::sort(ranked);
     for (std::size_t i = count; i < ranked.size(); ++i) {

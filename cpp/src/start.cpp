@@ -112,7 +112,8 @@ Groups pair_of(std::span<const std::uint32_t> reach, std::span<const double> wei
     return {{{row_at(share, reach, weights)}, {row_at(share + 0.5, reach, weights)}}};
 }
 
-/// Mean of draws from a group, evenly along its weight.
+/// Mean of draws from a group, evenly along its weight; of all its rows if they weigh no more than the draws. The weight
+/// decides, not the number of rows, so that a row of weight 2 still counts like two rows.
 template <Design D>
 std::vector<double> sampled_mean(const D& rows, std::span<const std::uint32_t> group, std::span<const double> weights, Random& random) {
     double total = 0.0;
@@ -120,6 +121,11 @@ std::vector<double> sampled_mean(const D& rows, std::span<const std::uint32_t> g
     const double step = total / static_cast<double>(n_draws);
     const double offset = random.uniform();
     std::vector<double> mean(rows.n_features);
+    if (total <= static_cast<double>(n_draws)) {
+        for (std::uint32_t row : group)
+            rows.for_each(row, [&](std::size_t j, float x) { mean[j] += weights[row] / total * static_cast<double>(x); });
+        return mean;
+    }
     std::size_t n_drawn = 0;
     double passed = 0.0;
     for (std::uint32_t row : group) {

@@ -3,6 +3,7 @@
 
 #include "check.hpp"
 #include "data.hpp"
+#include "spinney/relax.hpp"
 #include "spinney/solve_axis.hpp"
 #include "spinney/solve_linear.hpp"
 
@@ -333,6 +334,44 @@ void largest_weights_are_kept_as_if_the_others_were_at_their_means() {
     expect_near(bias, 22.5 + 1.0, 1e-12, "bias");
 }
 
+/// The logistic problem as a softmax of two classes, relaxed from the weights of `start`.
+template <Design D>
+Solution relaxed(const LogisticProblem& p, const D& rows, const Solution& start, double ridge) {
+    std::vector<std::int32_t> classes;
+    for (std::int8_t label : p.labels) classes.push_back(label > 0 ? 1 : 0);
+    const std::size_t d = p.x.n_features;
+    std::vector<float> w(2 * d);
+    std::ranges::copy(start.w, w.begin() + static_cast<std::ptrdiff_t>(d));
+    std::vector<double> bias{0.0, start.bias};
+    relax(rows, p.scaling, p.entries(), SoftmaxLink(classes, 2), {.ridge = ridge, .max_steps = 500, .tolerance = 1e-12},
+          std::span(w), std::span(bias));
+    expect(std::all_of(w.begin(), w.begin() + static_cast<std::ptrdiff_t>(d), [](float v) { return v == 0.0F; }), "the first class stays the reference");
+    return {{w.begin() + static_cast<std::ptrdiff_t>(d), w.end()}, bias[1] - bias[0]};
+}
+
+void relaxing_all_weights_is_logistic_regression() {
+    for (std::size_t d : {1U, 5U, 30U}) {
+        const LogisticProblem p(300, d, 0.8, true, d);
+        const Solution wanted = newton(p, p.x.dense(), exact(0.0, 2.0));
+        const Solution start{std::vector<float>(d, 0.1F)};
+        const Solution dense = relaxed(p, p.x.dense(), start, 2.0);
+        const Solution sparse = relaxed(p, p.x.sparse(), start, 2.0);
+        const double least = objective(p, exact(0.0, 2.0), wanted);
+        expect_near(objective(p, exact(0.0, 2.0), dense), least, 1e-5 * least, "objective");
+        expect_equal(dense.w, sparse.w, "weights of dense and sparse rows");
+        expect_equal(dense.bias, sparse.bias, "bias of dense and sparse rows");
+    }
+}
+
+void relaxing_keeps_zeros_and_never_rises() {
+    const LogisticProblem p(200, 12, 0.5, true);
+    const Solution start = newton(p, p.x.dense(), exact(20.0, 0.0));
+    const Solution found = relaxed(p, p.x.dense(), start, 0.1);
+    expect(std::ranges::count(start.w, 0.0F) > 0, "the penalty left columns out");
+    for (std::size_t j = 0; j < 12; ++j) expect_equal(start.w[j] == 0.0F, found.w[j] == 0.0F, "the same columns");
+    expect(objective(p, exact(0.0, 0.1), found) < objective(p, exact(0.0, 0.1), start), "the objective falls");
+}
+
 }  // namespace
 
 std::vector<Test> solver_tests() {
@@ -345,6 +384,8 @@ std::vector<Test> solver_tests() {
             {"lazy streaming equals eager streaming", lazy_streaming_equals_eager_streaming},
             {"lazy softmax equals eager softmax", lazy_softmax_equals_eager_softmax},
             {"streaming does not depend on the threads", streaming_does_not_depend_on_the_threads},
+            {"relaxing all weights is logistic regression", relaxing_all_weights_is_logistic_regression},
+            {"relaxing keeps zeros and never rises", relaxing_keeps_zeros_and_never_rises},
             {"the axis solver equals brute force", axis_solver_equals_brute_force},
             {"an axis threshold survives rounding", axis_threshold_survives_rounding},
             {"moments are those of the columns", moments_are_those_of_the_columns},

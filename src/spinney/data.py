@@ -33,9 +33,10 @@ LEAST_SCALE = 1e-30
 #: Scales that wide rows may have; squares of them must fit into float32.
 SCALES_OF_WIDE_ROWS = (1e-18, 1e18)
 
-#: A column's scale is at least this share of its range. Columns that are almost always zero would
-#: otherwise be blown up, and l1 would prefer a pixel at the border or a rare word to all others.
-LEAST_SCALE_OF_RANGE = 0.25
+#: A column's scale as a share of its range, so that columns of one unit, as pixels, stay of one
+#: unit. The standard deviation would blow up columns that are almost always zero: a pixel at the
+#: border or a rare word would be preferred to all others. `docs/algorithms/tao.md` has figures.
+SCALE_OF_RANGE = 0.25
 
 _NO_CLASSES = np.zeros(0, dtype=np.int32)
 _NO_VALUES = np.zeros((0, 1))
@@ -60,6 +61,8 @@ class Problem:
     mean, scale : float64[n_features]
         Centre and scale of the columns; the centre is 0 where rows are sparse, the scale of a
         constant column is 0 and it never gets a weight.
+    deviation : float64[n_features]
+        Root mean square distance of each column from its centre.
     squared_length : float
         Mean squared length of a row in units of the scale, about the centre.
     target_scale : float
@@ -74,6 +77,7 @@ class Problem:
     n_classes: int
     mean: NDArray[np.float64]
     scale: NDArray[np.float64]
+    deviation: NDArray[np.float64]
     squared_length: float
     target_scale: float = 1.0
 
@@ -169,26 +173,25 @@ def _problem(
 
 def _scaling(
     rows: _core.Rows, weights: NDArray[np.float64], n_threads: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Centre and scale of the columns, and the mean squared length of a row in their units."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
+    """Centre, scale and deviation of columns, and the mean squared length of a row in scales."""
     mean, deviation, low, high = _core.column_moments(rows, weights, n_threads)
     # Halves, because the range of a float32 column may overflow float32.
     half_range = 0.5 * high.astype(np.float64) - 0.5 * low.astype(np.float64)
-    scale = np.maximum(deviation, 2.0 * LEAST_SCALE_OF_RANGE * half_range)
+    scale = 2.0 * SCALE_OF_RANGE * half_range
     scale[scale < LEAST_SCALE] = 0.0
     _check_scales(scale)
-    squares = deviation**2
     if rows.is_sparse:
-        squares += mean**2
+        deviation = np.where(scale > 0, np.hypot(deviation, mean), deviation)
         mean = np.where(scale > 0, 0.0, mean)
-    shares = np.divide(squares, scale**2, out=np.zeros_like(scale), where=scale > 0)
-    return mean, scale, float(shares.sum())
+    lengths = np.divide(deviation, scale, out=np.zeros_like(scale), where=scale > 0)
+    return mean, scale, deviation, float(lengths @ lengths)
 
 
 def reweight(problem: Problem, weights: NDArray[np.float64], *, n_threads: int = 1) -> Problem:
     """The same task with other weights, scaled anew: rows of weight 0 leave no trace."""
     weights = np.ascontiguousarray(weights, dtype=np.float64)
-    mean, scale, squared_length = _scaling(problem.rows, weights, n_threads)
+    mean, scale, deviation, squared_length = _scaling(problem.rows, weights, n_threads)
     target_scale = 1.0
     if not problem.n_classes:
         target_scale = _deviation(problem.targets.astype(np.float64, copy=False), weights)
@@ -197,6 +200,7 @@ def reweight(problem: Problem, weights: NDArray[np.float64], *, n_threads: int =
         sample_weight=weights,
         mean=mean,
         scale=scale,
+        deviation=deviation,
         squared_length=squared_length,
         target_scale=target_scale,
     )

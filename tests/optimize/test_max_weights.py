@@ -46,7 +46,7 @@ def test_no_split_has_more_weights(loss, density, limit):
     "estimator",
     [
         TAOTreeClassifier(max_weights=7, random_state=0),
-        TAOTreeRegressor(max_weights=7, max_depth=5, init="balanced", random_state=0),
+        TAOTreeRegressor(max_weights=7, max_depth=5, random_state=0),
         # Rows may reach a split for the first time in a guarded sweep; with these it happens.
         TAOForestClassifier(max_weights=7, n_estimators=3, max_features=30, random_state=0),
         TAOForestClassifier(

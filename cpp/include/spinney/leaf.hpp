@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "spinney/link.hpp"
+#include "spinney/relax.hpp"
 #include "spinney/solve_linear.hpp"
 
 namespace spinney {
@@ -48,6 +49,8 @@ public:
     virtual void set_label(std::size_t /*leaf*/, std::size_t /*label*/) {}
     /// Most non-zero weights of each hyperplane fitted from now on; 0 for any number.
     virtual void limit_weights(std::size_t /*max_weights*/) {}
+    /// Refits one linear leaf on the features it uses, without its penalty. Constant leaves have none.
+    virtual void relax(std::size_t /*leaf*/, std::span<const std::uint32_t> /*rows*/, const RelaxOptions& /*options*/) {}
     /// alpha |theta|_1 (or the squared penalty) of one leaf's parameters.
     [[nodiscard]] virtual double penalty(std::size_t leaf) const = 0;
 

@@ -4,6 +4,7 @@
 /// A link holds the labels or targets of the problem's entries 0, 1, ..., and is asked for the loss at
 /// given scores. Entry weights belong to the problem, not to the link. `slopes` takes entries in any
 /// order and uses their scores up; scores and slopes of an entry lie side by side, one an output.
+/// `differentiate` returns the loss of one entry and turns its scores into slopes, in double.
 
 #include <cmath>
 #include <cstddef>
@@ -63,6 +64,7 @@ public:
     [[nodiscard]] double max_curvature() const;
     void evaluate(std::size_t first, const LinkBlock& block) const;
     void slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const;
+    double differentiate(std::size_t entry, std::span<double> scores) const;
 
 private:
     [[nodiscard]] double slope(double residual) const;
@@ -81,6 +83,7 @@ public:
     [[nodiscard]] std::size_t n_outputs() const { return n_classes_; }
     [[nodiscard]] static double max_curvature() { return 0.5; }
     void slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const;
+    double differentiate(std::size_t entry, std::span<double> scores) const;
 
 private:
     std::vector<std::int32_t> labels_;

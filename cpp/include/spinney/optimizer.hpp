@@ -78,6 +78,9 @@ public:
     /// Refits every leaf on its reduced set, guarded or not.
     bool fit_leaves(std::uint64_t sweep, bool is_guarded, const Interrupt& interrupt);
 
+    /// Refits linear leaves on the features they use, without their penalty. Returns false if interrupted.
+    bool relax_leaves(const RelaxOptions& options, const Interrupt& interrupt);
+
     [[nodiscard]] Objective objective() const;
     [[nodiscard]] std::size_t count_active() const;
     /// Number of rows that reach a node.
@@ -137,7 +140,11 @@ private:
     void route_all();
     void draw_split(std::size_t node, const Start& start);
     void sort_rows();
+    void take_leaves();
     void refresh_losses();
+    [[nodiscard]] std::span<const std::uint32_t> rows_in(std::size_t leaf) const {
+        return {order_.data() + leaf_start_[leaf], leaf_start_[leaf + 1] - leaf_start_[leaf]};
+    }
 
     const D& rows_;
     const Scaling& scaling_;

@@ -22,17 +22,18 @@ template <Design D>
 /// penalty see z. A constant column has inverse scale 0 and so never gets a weight.
 class Scaling {
 public:
-    Scaling(std::vector<double> mean, std::vector<double> inverse_scale);
+    /// No deviations means that each column deviates by its scale.
+    Scaling(std::vector<double> mean, std::vector<double> inverse_scale, std::vector<double> deviation = {});
 
-    std::vector<double> mean, inverse_scale;
+    std::vector<double> mean, inverse_scale, deviation;
     std::vector<float> mean32, metric32;  ///< for the streaming solver; metric = inverse_scale^2
 
     /// |w|_1 of the raw hyperplane w, measured in standardised space. A given tree may have weights on
     /// columns that are constant here: they only shift the bias, and cost nothing.
     [[nodiscard]] double l1_norm(std::span<const float> w) const;
 
-    /// Keeps the `count` weights of a raw hyperplane that are largest in standardised space and drops the others,
-    /// as if their columns were at their means.
+    /// Keeps the `count` weights of a raw hyperplane that move its score most, weight times deviation of the column, and
+    /// drops the others, as if their columns were at their means.
     void keep_largest(std::size_t count, std::span<float> w, double& bias) const;
 
     /// Standardised weights and bias of a raw hyperplane.

@@ -115,6 +115,7 @@ class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             max_iter=int(self.max_iter),
             monotone=bool(self.monotone),
             leaf_penalty=self.leaf_penalty,
+            relax_leaves=bool(self.relax_leaves),
             order=self.order,
             tol=float(self.tol),
             huber_delta=float(getattr(self, "huber_delta", 1.0)),

@@ -61,6 +61,9 @@ class TAOBoostClassifier(VotingForest):
         Class fractions in each leaf, or a sparse softmax model.
     leaf_penalty : {"l1", "l2"}, default="l1"
         Penalty of linear leaves.
+    relax_leaves : bool, default=False
+        Refit linear leaves at the end on the features they use, without the penalty. It makes
+        weights sparse, but also too short; forests of wide rows gain by undoing that.
     loss : {"zero_one", "log_loss"}, default="zero_one"
         Loss of a row. The weighted 0/1 loss is what boosting wants to be low.
     init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
@@ -157,6 +160,7 @@ class TAOBoostClassifier(VotingForest):
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
+        relax_leaves: bool = False,
         loss: str = "zero_one",
         init: object = "supervised",
         max_iter: int = 20,
@@ -183,6 +187,7 @@ class TAOBoostClassifier(VotingForest):
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty
+        self.relax_leaves = relax_leaves
         self.loss = loss
         self.init = init
         self.max_iter = max_iter

@@ -187,6 +187,9 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         Class fractions in each leaf, or a sparse softmax model.
     leaf_penalty : {"l1", "l2"}, default="l1"
         Penalty of linear leaves.
+    relax_leaves : bool, default=False
+        Refit linear leaves at the end on the features they use, without the penalty. It makes
+        weights sparse, but also too short; forests of wide rows gain by undoing that.
     loss : {"zero_one", "log_loss"}, default="zero_one"
         Loss of a row.
     init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
@@ -289,6 +292,7 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
+        relax_leaves: bool = False,
         loss: str = "zero_one",
         init: object = "supervised",
         start: str = "own",
@@ -317,6 +321,7 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty
+        self.relax_leaves = relax_leaves
         self.loss = loss
         self.init = init
         self.start = start
@@ -407,6 +412,9 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         One value in each leaf, or a sparse linear regression.
     leaf_penalty : {"l1", "l2"}, default="l1"
         Penalty of linear leaves.
+    relax_leaves : bool, default=False
+        Refit linear leaves at the end on the features they use, without the penalty. It makes
+        weights sparse, but also too short; forests of wide rows gain by undoing that.
     loss : {"squared_error", "absolute_error", "huber"}, default="squared_error"
         Loss of a row, summed over the outputs.
     huber_delta : float, default=1.0
@@ -499,6 +507,7 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
+        relax_leaves: bool = False,
         loss: str = "squared_error",
         huber_delta: float = 1.0,
         init: object = "supervised",
@@ -526,6 +535,7 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty
+        self.relax_leaves = relax_leaves
         self.loss = loss
         self.huber_delta = huber_delta
         self.init = init

@@ -37,6 +37,7 @@ class TreeParameters(Protocol):
     max_iter: int
     monotone: bool
     leaf_penalty: str
+    relax_leaves: bool
     order: str
     tol: float
     warm_start: bool
@@ -64,6 +65,7 @@ def check_tree_parameters(parameters: TreeParameters, losses: Sequence[str]) -> 
     check_max_depth(parameters.max_depth, parameters.init)
     check_real("ridge", parameters.ridge, minimum=0.0, example="0.01; 0 switches it off")
     _check_limits(parameters)
+    _check_relaxing(parameters)
     check_boolean("monotone", parameters.monotone)
     check_boolean("warm_start", parameters.warm_start)
     check_n_jobs(parameters.n_jobs)
@@ -91,6 +93,23 @@ def _check_limits(parameters: TreeParameters) -> None:
                 f"{name}={limit!r} with monotone=True: dropping weights can raise the objective; "
                 f"give {name}=None; try a larger alpha for fewer weights."
             )
+
+
+def _check_relaxing(parameters: TreeParameters) -> None:
+    """Raise unless there are leaves whose penalty can be undone."""
+    check_boolean("relax_leaves", parameters.relax_leaves)
+    if not parameters.relax_leaves:
+        return
+    if parameters.leaf != "linear":
+        raise ValueError(
+            f'relax_leaves=True with leaf="{parameters.leaf}", which has no weights; give '
+            'relax_leaves=False; try leaf="linear".'
+        )
+    if parameters.monotone:
+        raise ValueError(
+            "relax_leaves=True with monotone=True: longer weights raise the objective; give "
+            "relax_leaves=False; try a smaller alpha for longer weights."
+        )
 
 
 def check_alpha(alpha: object) -> None:

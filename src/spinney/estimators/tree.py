@@ -143,6 +143,9 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
     leaf_penalty : {"l1", "l2"}, default="l1"
         Penalty of linear leaves: `alpha` times the sum of absolute weights, or `alpha` / 2 times
         the sum of squares.
+    relax_leaves : bool, default=False
+        Refit linear leaves at the end on the features they use, without the penalty. It makes
+        weights sparse, but also too short; forests of wide rows gain by undoing that.
     loss : {"zero_one", "log_loss"}, default="zero_one"
         Loss of a row.
     init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
@@ -224,6 +227,7 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
+        relax_leaves: bool = False,
         loss: str = "zero_one",
         init: object = "supervised",
         max_iter: int = 20,
@@ -244,6 +248,7 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty
+        self.relax_leaves = relax_leaves
         self.loss = loss
         self.init = init
         self.max_iter = max_iter
@@ -336,6 +341,9 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
     leaf_penalty : {"l1", "l2"}, default="l1"
         Penalty of linear leaves: `alpha` times the sum of absolute weights, or `alpha` / 2 times
         the sum of squares.
+    relax_leaves : bool, default=False
+        Refit linear leaves at the end on the features they use, without the penalty. It makes
+        weights sparse, but also too short; forests of wide rows gain by undoing that.
     loss : {"squared_error", "absolute_error", "huber"}, default="squared_error"
         Loss of a row, summed over the outputs.
     huber_delta : float, default=1.0
@@ -409,6 +417,7 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
         split: str = "oblique",
         leaf: str = "constant",
         leaf_penalty: str = "l1",
+        relax_leaves: bool = False,
         loss: str = "squared_error",
         huber_delta: float = 1.0,
         init: object = "supervised",
@@ -429,6 +438,7 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
         self.split = split
         self.leaf = leaf
         self.leaf_penalty = leaf_penalty
+        self.relax_leaves = relax_leaves
         self.loss = loss
         self.huber_delta = huber_delta
         self.init = init

@@ -48,6 +48,10 @@ SETTLE_SHARE = 0.2
 #: `max_weights`. Which weights matter is known only after a while, and the tree has to adapt.
 TIGHTENING = (0.4, 0.8)
 
+#: Squared penalty of relaxed leaves, as a share of the mean squared length of a row: just enough to
+#: keep weights finite where the classes of a leaf can be separated.
+RELAXED_RIDGE = 1e-3
+
 
 @dataclass(frozen=True)
 class TAOOptions:
@@ -69,6 +73,7 @@ class TAOOptions:
     seed: int = 0
     init: str = "supervised"
     leaf_penalty: str = "l1"
+    relax_leaves: bool = False
     leaf_epochs: int = 4
     max_features: int = 0
     start_seed: int | None = None
@@ -145,6 +150,8 @@ class _Run:
             self._explore(self.options.max_iter - self._n_settling())
             self.native.restore()
         self._settle()
+        if self.options.relax_leaves:
+            self.native.relax_leaves(RELAXED_RIDGE * self.problem.squared_length)
         tree = _tree_of(self.native, self.left, self.right, self.problem, self.options)
         return OptimizedTree(prune(tree, self.native.reach()), tree, self.trace)
 
@@ -279,6 +286,7 @@ def _native_optimizer(
         seed=options.seed,
         max_features=options.max_features,
         start_seed=options.start_seed,
+        deviation=problem.deviation,
     )
 
 
