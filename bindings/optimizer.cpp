@@ -185,16 +185,15 @@ public:
         : rows_(rows), task_(std::move(task)) {
         const auto m = span_of(mean);
         const auto s = span_of(inverse_scale);
-        const auto v = span_of(deviation.value_or(inverse_scale));
-        const bool has_deviation = deviation.has_value();
+        const auto v = deviation ? span_of(*deviation) : std::span<const double>();
         const Targets targets{span_of(task_.classes), {task_.values.data(), task_.values.size()}, span_of(task_.weights), task_.n_outputs};
         const OptimizerOptions options{split_kind(split), solver_options(solver), max_features, n_threads, seed, start_seed.value_or(seed)};
         const nb::gil_scoped_release release;
         const Topology topology(span_of(left), span_of(right));
         std::visit([&](const auto& d) {
-            check(d.n_rows, d.n_features, targets, {m.size(), s.size(), v.size()});
+            check(d.n_rows, d.n_features, targets, {m.size(), s.size(), deviation ? v.size() : d.n_features});
             using D = std::decay_t<decltype(d)>;
-            typed_ = std::make_unique<Typed<D>>(d, Scaling({m.begin(), m.end()}, {s.begin(), s.end()}, {v.begin(), has_deviation ? v.end() : v.begin()}), targets, topology, task_, options);
+            typed_ = std::make_unique<Typed<D>>(d, Scaling({m.begin(), m.end()}, {s.begin(), s.end()}, {v.begin(), v.end()}), targets, topology, task_, options);
         }, rows_.design);
     }
 

@@ -96,7 +96,8 @@ private:
     void find_columns() {
         position_.assign(d_, -1);
         for (std::size_t j = 0; j < d_; ++j) {
-            const bool is_used = std::ranges::any_of(outputs(), [&](std::size_t k) { return is_free(k, j); });
+            bool is_used = false;
+            for (std::size_t k = 0; k < n_outputs_; ++k) is_used = is_used || is_free(k, j);
             if (!is_used) continue;
             position_[j] = static_cast<std::int32_t>(columns_.size());
             columns_.push_back(j);
@@ -104,11 +105,6 @@ private:
         stride_ = (columns_.size() + 3) / 4 * 4;
     }
 
-    [[nodiscard]] std::vector<std::size_t> outputs() const {
-        std::vector<std::size_t> numbers(n_outputs_);
-        std::iota(numbers.begin(), numbers.end(), std::size_t{0});
-        return numbers;
-    }
     [[nodiscard]] bool is_free(std::size_t k, std::size_t j) const {
         return w_[k * d_ + j] != 0.0F && scaling_.inverse_scale[j] > 0.0;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -112,16 +113,20 @@ Groups pair_of(std::span<const std::uint32_t> reach, std::span<const double> wei
     return {{{row_at(share, reach, weights)}, {row_at(share + 0.5, reach, weights)}}};
 }
 
-/// Mean of draws from a group, evenly along its weight; of all its rows if they weigh no more than the draws. The weight
-/// decides, not the number of rows, so that a row of weight 2 still counts like two rows.
+/// Mean of draws from a group, evenly along its weight; of all its rows if it weighs no more than as many of its lightest
+/// rows. The weight decides, in a unit of its own, so that a row of weight 2 counts like two rows of weight 1.
 template <Design D>
 std::vector<double> sampled_mean(const D& rows, std::span<const std::uint32_t> group, std::span<const double> weights, Random& random) {
     double total = 0.0;
-    for (std::uint32_t row : group) total += weights[row];
+    double least = std::numeric_limits<double>::infinity();
+    for (std::uint32_t row : group) {
+        total += weights[row];
+        least = std::min(least, weights[row]);
+    }
     const double step = total / static_cast<double>(n_draws);
     const double offset = random.uniform();
     std::vector<double> mean(rows.n_features);
-    if (total <= static_cast<double>(n_draws)) {
+    if (step <= least) {
         for (std::uint32_t row : group)
             rows.for_each(row, [&](std::size_t j, float x) { mean[j] += weights[row] / total * static_cast<double>(x); });
         return mean;
