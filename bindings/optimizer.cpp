@@ -5,7 +5,6 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <map>
 #include <optional>
@@ -13,25 +12,11 @@
 #include <string>
 #include <tuple>
 
+#include "interrupt.hpp"
 #include "rows.hpp"
 
 namespace spinney::python {
 namespace {
-
-/// True once Python has a signal to raise. Called without the GIL, which is taken only now and then: other
-/// Python threads may hold it for milliseconds.
-bool has_signal() {
-    using Clock = std::chrono::steady_clock;
-    thread_local Clock::time_point next_look{};
-    if (Clock::now() < next_look) return false;
-    next_look = Clock::now() + std::chrono::milliseconds(50);
-    const nb::gil_scoped_acquire acquire;
-    return PyErr_CheckSignals() != 0;
-}
-
-void raise_if_interrupted(bool is_done) {
-    if (!is_done) throw nb::python_error();  // PyErr_CheckSignals has set the exception
-}
 
 [[noreturn]] void refuse(const std::string& what, const std::string& value, const std::string& accepted) {
     throw std::invalid_argument(what + "='" + value + "' is not known; give " + accepted);
@@ -72,6 +57,7 @@ struct Task {
     std::string loss, leaf;
     double huber_delta, leaf_alpha, leaf_ridge;
     std::size_t leaf_epochs;
+    double constant_l1 = 0.0, constant_l2 = 0.0;
 };
 
 class Base {
@@ -79,6 +65,7 @@ public:
     virtual ~Base() = default;  // virtual: one Python class over both kinds of rows
     virtual void draw_splits(const Start& start) = 0;
     virtual void set_splits(SplitTable splits, LeafTable leaves) = 0;
+    virtual void set_leaves(LeafTable leaves) = 0;
     virtual void limit_weights(std::size_t of_split, std::size_t of_leaf) = 0;
     virtual bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) = 0;
     virtual bool fit_leaves(std::uint64_t sweep, bool is_guarded) = 0;
@@ -106,6 +93,7 @@ public:
 
     void draw_splits(const Start& start) override { optimizer_.draw_splits(start); }
     void set_splits(SplitTable splits, LeafTable leaves) override { optimizer_.set_splits(std::move(splits), std::move(leaves)); }
+    void set_leaves(LeafTable leaves) override { optimizer_.set_leaves(std::move(leaves)); }
     void limit_weights(std::size_t of_split, std::size_t of_leaf) override { optimizer_.limit_weights(of_split, of_leaf); }
     bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) override {
         return optimizer_.solve_level(depth, sweep, is_guarded, is_next_below, has_signal);
@@ -133,16 +121,19 @@ private:
 
     std::unique_ptr<Leaves> make_leaves(const Targets& targets, const Topology& topology, const Task& task,
                                         const OptimizerOptions& options) const {
-        const bool is_classification = !targets.classes.empty();
+        const bool is_classification = targets.values.empty();
         const std::size_t n_leaves = topology.n_leaves();
         if (task.leaf != "constant" && task.leaf != "linear") refuse("leaf", task.leaf, "constant or linear");
+        const LeafPenalty penalty{task.constant_l1, task.constant_l2};
+        if (!is_classification && task.loss == "squared_hinge") return score_leaves(targets, n_leaves, ScoreLoss::squared_hinge, penalty);
+        if (!is_classification && task.loss == "log_loss") return score_leaves(targets, n_leaves, ScoreLoss::log_loss, penalty);
         LinearLeafOptions leaf{options.solver, ClassLoss::zero_one, TargetLoss::squared, task.huber_delta};
         if (is_classification)
             leaf.class_loss = class_loss(task.loss);
         else
             leaf.target_loss = value_loss(task.loss);
         if (task.leaf == "constant" && is_classification) return constant_class_leaves(targets, n_leaves, leaf.class_loss);
-        if (task.leaf == "constant") return constant_value_leaves(targets, n_leaves, leaf.target_loss, task.huber_delta);
+        if (task.leaf == "constant") return constant_value_leaves(targets, n_leaves, leaf.target_loss, task.huber_delta, penalty);
         leaf.solver.alpha = task.leaf_alpha;
         leaf.solver.ridge = task.leaf_ridge;
         leaf.solver.epochs = task.leaf_epochs;
@@ -202,11 +193,12 @@ public:
 
 private:
     static void check(std::size_t n_rows, std::size_t n_features, const Targets& targets, std::initializer_list<std::size_t> sizes) {
-        const bool has_classes = targets.classes.size() == n_rows && targets.values.empty();
-        const bool has_values = targets.classes.empty() && targets.values.size() == n_rows * targets.n_outputs;
+        const auto fits = [](std::size_t size, std::size_t wanted) { return size == 0 || size == wanted; };
+        const bool has_targets = fits(targets.classes.size(), n_rows) && fits(targets.values.size(), n_rows * targets.n_outputs)
+                                 && !(targets.classes.empty() && targets.values.empty());
         if (n_rows > std::numeric_limits<std::int32_t>::max())
             throw std::invalid_argument(std::to_string(n_rows) + " rows are too many; give fewer than 2^31, try a sample");
-        if (n_rows == 0 || targets.weights.size() != n_rows || !(has_classes || has_values)
+        if (n_rows == 0 || targets.weights.size() != n_rows || !has_targets
             || std::ranges::any_of(sizes, [&](std::size_t size) { return size != n_features; }))
             throw std::invalid_argument("targets, weights and scaling must agree with the rows");
         for (double weight : targets.weights)
@@ -326,9 +318,10 @@ void set_tree(Optimizer& self, const Vector<double>& bias, const Vector<std::int
 void bind_optimizer(nb::module_& m) {
     nb::class_<Task>(m, "Task", "What a tree has to predict, by which loss and with which leaves.")
         .def(nb::init<Vector<std::int32_t>, Matrix<double>, Vector<double>, std::size_t, std::string, std::string, double,
-                      double, double, std::size_t>(),
+                      double, double, std::size_t, double, double>(),
              nb::arg("classes"), nb::arg("values"), nb::arg("weights"), nb::arg("n_outputs"), nb::arg("loss"),
-             nb::arg("leaf"), nb::arg("huber_delta"), nb::arg("leaf_alpha"), nb::arg("leaf_ridge"), nb::arg("leaf_epochs"));
+             nb::arg("leaf"), nb::arg("huber_delta"), nb::arg("leaf_alpha"), nb::arg("leaf_ridge"), nb::arg("leaf_epochs"),
+             nb::arg("constant_l1") = 0.0, nb::arg("constant_l2") = 0.0);
     nb::class_<Optimizer>(m, "TreeOptimizer", "One tree under alternating optimisation.")
         .def(nb::init<const Rows&, const Vector<double>&, const Vector<double>&, const Vector<std::int32_t>&,
                       const Vector<std::int32_t>&, Task, const nb::dict&, const std::string&, std::size_t, std::uint64_t,
@@ -343,6 +336,13 @@ void bind_optimizer(nb::module_& m) {
         }, nb::arg("kind"), nb::arg("length"), nb::arg("is_axis") = false)
         .def("set_tree", &set_tree, nb::arg("bias"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights"),
              nb::arg("leaf_values"), nb::arg("leaf_weights"))
+        .def("set_leaves", [](Optimizer& self, const Matrix<double>& values) {
+            const auto& topology = (*self).topology();
+            if (values.size() != (*self).state().leaves.values.size()) throw std::invalid_argument("the given leaves do not fit this task");
+            LeafTable table{reorder_leaves<double>(topology, {values.data(), values.size()}, false), {}};
+            const nb::gil_scoped_release release;
+            (*self).set_leaves(std::move(table));
+        }, nb::arg("values"), "Take constant leaves fitted elsewhere, and look at changed targets.")
         .def("limit_weights", [](Optimizer& self, std::size_t of_split, std::size_t of_leaf) { (*self).limit_weights(of_split, of_leaf); },
              nb::arg("of_split"), nb::arg("of_leaf"), "Most non-zero weights of a hyperplane from now on; 0 for any number.")
         .def("solve_level", [](Optimizer& self, std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) {

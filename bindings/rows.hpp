@@ -17,5 +17,6 @@ void bind_tree(nb::module_& m);
 void bind_forest(nb::module_& m);
 void bind_solvers(nb::module_& m);
 void bind_optimizer(nb::module_& m);
+void bind_leaf_system(nb::module_& m);
 
 }  // namespace spinney::python

@@ -78,8 +78,8 @@ private:
 
 class ConstantValueLeaves final : public Leaves {
 public:
-    ConstantValueLeaves(const Targets& targets, std::size_t n_leaves, TargetLoss loss, double delta)
-        : targets_(targets), kind_(loss), delta_(delta) {
+    ConstantValueLeaves(const Targets& targets, std::size_t n_leaves, TargetLoss loss, double delta, LeafPenalty penalty)
+        : targets_(targets), kind_(loss), delta_(delta), penalty_(penalty) {
         n_leaves_ = n_leaves;
         n_outputs_ = targets.n_outputs;
         table_.values.resize(n_leaves * n_outputs_);
@@ -102,70 +102,78 @@ public:
         for (std::size_t i = 0; i < rows.size(); ++i) weights[i] = targets_.weights[rows[i]];
         for (std::size_t k = 0; k < n_outputs_; ++k) {
             for (std::size_t i = 0; i < rows.size(); ++i) values[i] = targets_.values[rows[i] * n_outputs_ + k];
-            table_.values[leaf * n_outputs_ + k] = best_constant(values, weights, kind_, delta_);
+            table_.values[leaf * n_outputs_ + k] = best_constant(values, weights, kind_, delta_, penalty_);
         }
     }
 
-    double penalty(std::size_t) const override { return 0.0; }
+    double penalty(std::size_t leaf) const override {
+        double sum = 0.0;
+        for (std::size_t k = 0; k < n_outputs_; ++k) sum += penalty_.of(table_.values[leaf * n_outputs_ + k]);
+        return sum;
+    }
 
 private:
     Targets targets_;
     TargetLoss kind_;
     double delta_;
+    LeafPenalty penalty_;
 };
 
-double weighted_mean(std::span<const double> values, std::span<const double> weights) {
+double weighted_mean(std::span<const double> values, std::span<const double> weights, LeafPenalty penalty) {
     double sum = 0.0;
-    double total = 0.0;
+    double total = penalty.l2;
     for (std::size_t i = 0; i < values.size(); ++i) {
         sum += weights[i] * values[i];
         total += weights[i];
     }
-    return sum / total;
+    const double kept = std::max(std::fabs(sum) - 0.5 * penalty.l1, 0.0);
+    return std::copysign(kept, sum) / total;
 }
 
-double weighted_median(std::span<const double> values, std::span<const double> weights) {
-    std::vector<std::size_t> order(values.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values[i]; });
-    const double half = 0.5 * std::accumulate(weights.begin(), weights.end(), 0.0);
+/// The slope of the sum jumps at each value. The penalty |v| is one more value, at zero.
+double weighted_median(std::span<const double> values, std::span<const double> weights, LeafPenalty penalty) {
+    struct Jump {
+        double at, weight;
+    };
+    std::vector<Jump> jumps;
+    for (std::size_t i = 0; i < values.size(); ++i) jumps.push_back({values[i], weights[i]});
+    if (penalty.l1 > 0.0) jumps.push_back({0.0, penalty.l1});
+    std::ranges::stable_sort(jumps, {}, &Jump::at);
+    double half = 0.0;
+    for (const Jump& jump : jumps) half += 0.5 * jump.weight;
     double below = 0.0;
-    for (std::size_t i : order) {
-        below += weights[i];
-        if (below >= half) return values[i];
+    for (const Jump& jump : jumps) {
+        // Between two values the slope is 2 (below - half) + 2 l2 v: is it zero before this one?
+        if (penalty.l2 > 0.0 && below - half + penalty.l2 * jump.at >= 0.0) return (half - below) / penalty.l2;
+        below += jump.weight;
+        if (below - half + penalty.l2 * jump.at >= 0.0) return jump.at;
     }
-    return values[order.back()];
+    return penalty.l2 > 0.0 ? (half - below) / penalty.l2 : jumps.back().at;
 }
 
-/// Newton steps on the convex, piecewise quadratic sum, kept inside a shrinking bracket.
-double huber_location(std::span<const double> values, std::span<const double> weights, double delta) {
-    auto [low_it, high_it] = std::ranges::minmax_element(values);
-    double low = *low_it;
-    double high = *high_it;
-    double at = weighted_median(values, weights);
-    for (int step = 0; step < 100 && low < high; ++step) {
-        double slope = 0.0;
-        double curvature = 0.0;
+double huber_location(std::span<const double> values, std::span<const double> weights, double delta, LeafPenalty penalty) {
+    const auto [low, high] = std::ranges::minmax(values);
+    const auto derivatives_at = [&](double at) {
+        Derivatives sum;
         for (std::size_t i = 0; i < values.size(); ++i) {
             const double residual = values[i] - at;
-            slope -= weights[i] * std::clamp(residual, -delta, delta);
-            if (std::fabs(residual) <= delta) curvature += weights[i];
+            sum.slope -= weights[i] * std::clamp(residual, -delta, delta);
+            if (std::fabs(residual) <= delta) sum.curvature += weights[i];
         }
-        (slope > 0.0 ? high : low) = at;
-        const double newton = curvature > 0.0 ? at - slope / curvature : 0.5 * (low + high);
-        const double next = newton >= low && newton <= high ? newton : 0.5 * (low + high);
-        if (std::fabs(next - at) <= 1e-14 * (std::fabs(at) + delta)) return next;
-        at = next;
-    }
-    return at;
+        return sum;
+    };
+    const Bracket bracket{penalty.of(1.0) > 0.0 ? std::min(low, 0.0) : low, penalty.of(1.0) > 0.0 ? std::max(high, 0.0) : high,
+                          1e-14 * delta};
+    return minimize_convex(derivatives_at, penalty, bracket, weighted_median(values, weights, {}));
 }
 
 }  // namespace
 
-double best_constant(std::span<const double> values, std::span<const double> weights, TargetLoss kind, double delta) {
-    if (kind == TargetLoss::squared) return weighted_mean(values, weights);
-    if (kind == TargetLoss::absolute) return weighted_median(values, weights);
-    return huber_location(values, weights, delta);
+double best_constant(std::span<const double> values, std::span<const double> weights, TargetLoss kind, double delta,
+                     LeafPenalty penalty) {
+    if (kind == TargetLoss::squared) return weighted_mean(values, weights, penalty);
+    if (kind == TargetLoss::absolute) return weighted_median(values, weights, penalty);
+    return huber_location(values, weights, delta, penalty);
 }
 
 std::unique_ptr<Leaves> constant_class_leaves(const Targets& targets, std::size_t n_leaves, ClassLoss loss) {
@@ -173,8 +181,8 @@ std::unique_ptr<Leaves> constant_class_leaves(const Targets& targets, std::size_
 }
 
 std::unique_ptr<Leaves> constant_value_leaves(const Targets& targets, std::size_t n_leaves, TargetLoss loss,
-                                              double delta) {
-    return std::make_unique<ConstantValueLeaves>(targets, n_leaves, loss, delta);
+                                              double delta, LeafPenalty penalty) {
+    return std::make_unique<ConstantValueLeaves>(targets, n_leaves, loss, delta, penalty);
 }
 
 }  // namespace spinney

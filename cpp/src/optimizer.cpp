@@ -10,6 +10,11 @@ namespace {
 
 constexpr std::size_t rows_per_task = 1024;
 
+/// A smaller difference of two losses, as a share of them, is rounding, and says nothing of where a row should go. So is any
+/// difference of losses that are themselves the squares of rounding errors.
+constexpr double least_share = 1e-12;
+constexpr double least_loss = 1e-24;
+
 /// Streams of random numbers that must not meet.
 enum : std::uint64_t { start_stream = 1ULL << 62U, leaf_stream = 1ULL << 61U, column_stream = 1ULL << 60U };
 
@@ -130,6 +135,12 @@ void TreeOptimizer<D>::set_splits(SplitTable splits, LeafTable leaves) {
 }
 
 template <Design D>
+void TreeOptimizer<D>::set_leaves(LeafTable leaves) {
+    leaves_->set_table(std::move(leaves));
+    take_leaves();
+}
+
+template <Design D>
 void TreeOptimizer<D>::route_all() {
     const std::size_t n_tasks = (members_.size() + rows_per_task - 1) / rows_per_task;
     parallel_for(n_tasks, options_.n_threads, [&](std::size_t task) {
@@ -239,7 +250,11 @@ void TreeOptimizer<D>::collect(std::size_t node, CarePoints& care, const Gain& g
 /// The reduced problem: rows whose loss depends on where `node` sends them (bagged-tao §3).
 template <Design D>
 void TreeOptimizer<D>::collect_care(std::size_t node, CarePoints& care) const {
-    collect(node, care, [&](std::uint32_t row) { return state_.loss_of[row] - other_loss_[row]; });
+    collect(node, care, [&](std::uint32_t row) {
+        const double gain = state_.loss_of[row] - other_loss_[row];
+        const double larger = std::max(state_.loss_of[row], other_loss_[row]);
+        return std::fabs(gain) <= least_share * larger + least_loss ? 0.0 : gain;
+    });
 }
 
 /// A child that no care point wants is idle, and its leaves may predict anything at no loss. They get the class

@@ -97,10 +97,13 @@ Groups group_by_value(std::span<const std::uint32_t> reach, const Targets& targe
         const double* values = targets.values.data() + row * direction.size();
         return std::inner_product(direction.begin(), direction.end(), values, 0.0);
     };
-    const double threshold = seen(row_at(random.uniform(), reach, targets.weights));
+    // In the order of their targets, not of the table: it does not matter how rows are shuffled.
+    std::vector<std::uint32_t> ordered(reach.begin(), reach.end());
+    std::ranges::stable_sort(ordered, {}, seen);
+    const double threshold = seen(row_at(random.uniform(), ordered, targets.weights));
     const bool is_largest = std::ranges::none_of(reach, [&](std::uint32_t row) { return seen(row) > threshold; });
     Groups groups;
-    for (std::uint32_t row : reach) {
+    for (std::uint32_t row : ordered) {
         const bool is_right = is_largest ? seen(row) >= threshold : seen(row) > threshold;
         groups[is_right ? 1 : 0].push_back(row);
     }
@@ -173,7 +176,10 @@ bool separate_groups(const StartSite<D>& site, const Start& start, Random& rando
     if (site.reach.empty()) return false;
     Groups groups = site.targets.classes.empty() ? group_by_value(site.reach, site.targets, random)
                                                  : group_by_class(site.reach, site.targets, random);
-    if (groups[0].empty() || groups[1].empty()) groups = pair_of(site.reach, site.targets.weights, random);
+    if (groups[0].empty() || groups[1].empty()) {
+        if (site.targets.classes.empty()) return false;
+        groups = pair_of(site.reach, site.targets.weights, random);
+    }
     const auto left = sampled_mean(site.rows, groups[0], site.targets.weights, random);
     const auto right = sampled_mean(site.rows, groups[1], site.targets.weights, random);
     return bisect(site, left, right, start, w, bias);

@@ -48,6 +48,7 @@ void expect_throw(const Call& call, std::string_view claim,
 // One list of tests a file.
 std::vector<Test> forest_tests();
 std::vector<Test> leaf_tests();
+std::vector<Test> leaf_system_tests();
 std::vector<Test> optimizer_tests();
 std::vector<Test> parallel_tests();
 std::vector<Test> route_tests();

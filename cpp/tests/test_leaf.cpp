@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include "check.hpp"
 #include "data.hpp"
@@ -16,7 +17,15 @@ double total_loss(std::span<const double> values, std::span<const double> weight
 }
 
 /// The losses are convex, so a point that no nearby and no far point beats is the minimiser.
-void best_constants_are_minimisers() {
+void expect_minimiser(double found, const std::function<double(double)>& cost) {
+    const double least = cost(found);
+    for (double distance = 1e-7; distance < 10.0; distance *= 3.0)
+        for (double other : {found - distance, found + distance})
+            expect(least <= cost(other) + 1e-12 * (1.0 + least), "no point is better");
+    expect(least <= cost(0.0) + 1e-12 * (1.0 + least), "zero is not better");
+}
+
+void best_constants_are_minimisers(LeafPenalty penalty) {
     for (TargetLoss kind : {TargetLoss::squared, TargetLoss::absolute, TargetLoss::huber})
         for (std::uint64_t seed = 0; seed < 30; ++seed) {
             Random random(seed);
@@ -24,12 +33,71 @@ void best_constants_are_minimisers() {
             std::vector<double> values(n);
             for (double& value : values) value = seed % 2 == 0 ? random.normal() : std::round(3.0 * random.normal());
             const auto weights = random_weights(n, seed);
-            const double found = best_constant(values, weights, kind, delta);
-            const double least = total_loss(values, weights, kind, found);
-            for (double distance = 1e-7; distance < 10.0; distance *= 3.0)
-                for (double other : {found - distance, found + distance})
-                    expect(least <= total_loss(values, weights, kind, other) + 1e-12 * (1.0 + least), "no point is better");
+            expect_minimiser(best_constant(values, weights, kind, delta, penalty), [&](double at) {
+                return total_loss(values, weights, kind, at) + penalty.of(at);
+            });
         }
+}
+void plain_constants_are_minimisers() { best_constants_are_minimisers({}); }
+void penalised_constants_are_minimisers() {
+    for (const LeafPenalty penalty : {LeafPenalty{0.0, 0.5}, LeafPenalty{2.0, 0.0}, LeafPenalty{0.0, 1e3}, LeafPenalty{1e3, 0.0}, LeafPenalty{1.0, 1.0}})
+        best_constants_are_minimisers(penalty);
+}
+
+/// Scores that are left to a tree, for classes of a few rows.
+struct ScoreTask {
+    std::vector<std::int32_t> classes;
+    std::vector<double> values, weights;
+    explicit ScoreTask(std::uint64_t seed) : values(36), weights(random_weights(12, seed)) {
+        Random random(seed);
+        for (std::size_t n = 0; n < 12; ++n) classes.push_back(static_cast<std::int32_t>(random.below(3)));
+        for (double& value : values) value = random.normal();
+    }
+    [[nodiscard]] Targets targets() const { return {classes, values, weights, 3}; }
+};
+
+void hinge_loss_counts_only_the_wrong_side() {
+    const ScoreTask task(1);
+    const auto leaves = score_leaves(task.targets(), 2, ScoreLoss::squared_hinge, {});
+    leaves->set_table({{0.3, -0.2, 0.1, 0.0, 0.0, 0.0}, {}});
+    for (std::size_t n = 0; n < 12; ++n) {
+        double wanted = 0.0;
+        for (std::size_t k = 0; k < 3; ++k) {
+            const double gap = leaves->table().values[k] - task.values[n * 3 + k];
+            const bool is_wrong = static_cast<std::size_t>(task.classes[n]) == k ? gap < 0.0 : gap > 0.0;
+            if (is_wrong) wanted += gap * gap;
+        }
+        expect_near(leaves->loss(n, 0), wanted, 1e-14, "loss of a row");
+    }
+}
+
+void score_leaves_are_minimisers() {
+    for (const ScoreLoss loss : {ScoreLoss::squared_hinge, ScoreLoss::log_loss})
+        for (const LeafPenalty penalty : {LeafPenalty{0.0, 0.7}, LeafPenalty{0.4, 0.0}, LeafPenalty{0.2, 0.3}})
+            for (std::uint64_t seed = 0; seed < 10; ++seed) {
+                const ScoreTask task(seed);
+                const auto leaves = score_leaves(task.targets(), 1, loss, penalty);
+                const std::vector<std::uint32_t> rows{0, 2, 3, 5, 7, 8, 11};
+                const auto cost = [&] {
+                    double sum = leaves->penalty(0);
+                    for (std::uint32_t row : rows) sum += task.weights[row] * leaves->loss(row, 0);
+                    return sum;
+                };
+                double last = cost();
+                for (int round = 0; round < 60; ++round) {
+                    leaves->fit(0, rows, Random(0));
+                    expect(cost() <= last + 1e-12, "a refit never makes it worse");
+                    last = cost();
+                }
+                const auto found = leaves->row(0);
+                for (std::size_t k = 0; k < 3; ++k)
+                    for (const double step : {-1e-2, -1e-4, 1e-4, 1e-2}) {
+                        auto moved = found;
+                        moved.values[k] += step;
+                        leaves->set_row(0, moved);
+                        expect(last <= cost() + 1e-9, "no score is better");
+                    }
+            }
 }
 
 void median_takes_the_lower_of_two() {
@@ -143,7 +211,10 @@ void softmax_leaf_never_predicts_an_unseen_class() {
 }  // namespace
 
 std::vector<Test> leaf_tests() {
-    return {{"best constants are minimisers", best_constants_are_minimisers},
+    return {{"best constants are minimisers", plain_constants_are_minimisers},
+            {"penalised constants are minimisers", penalised_constants_are_minimisers},
+            {"the squared hinge counts only the wrong side", hinge_loss_counts_only_the_wrong_side},
+            {"score leaves are minimisers", score_leaves_are_minimisers},
             {"the median takes the lower of two", median_takes_the_lower_of_two},
             {"class leaves hold weighted fractions", class_leaves_hold_weighted_fractions},
             {"an empty leaf keeps its value", empty_leaf_keeps_its_value},

@@ -110,6 +110,8 @@ class Task:
         leaf_alpha: float,
         leaf_ridge: float,
         leaf_epochs: int,
+        constant_l1: float = 0.0,
+        constant_l2: float = 0.0,
     ) -> None: ...
 
 @final
@@ -144,6 +146,7 @@ class TreeOptimizer:
         leaf_values: _Float64,
         leaf_weights: _Float32,
     ) -> None: ...
+    def set_leaves(self, values: _Float64) -> None: ...
     def limit_weights(self, of_split: int, of_leaf: int) -> None: ...
     def solve_level(
         self, depth: int, sweep: int, is_guarded: bool, is_next_below: bool = False
@@ -159,3 +162,19 @@ class TreeOptimizer:
     def splits(self) -> tuple[_Float64, _Csr]: ...
     def leaves(self) -> tuple[_Float64, _Csr]: ...
     def reach(self) -> _Int64: ...
+
+@final
+class LeafSystem:
+    """Ridge regression on all leaves of a forest, whose splits are fixed."""
+
+    def __init__(
+        self,
+        leaves: _UInt32,
+        weights: _Float64,
+        n_leaves: int,
+        l2: float,
+        direct_limit: int,
+        n_threads: int,
+    ) -> None: ...
+    def solve(self, targets: _Float64, start: _Float64) -> _Float64: ...
+    def add_up(self, values: _Float64) -> _Float64: ...

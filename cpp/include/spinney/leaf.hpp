@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "spinney/convex.hpp"
 #include "spinney/link.hpp"
 #include "spinney/relax.hpp"
 #include "spinney/solve_linear.hpp"
@@ -17,7 +18,7 @@ namespace spinney {
 /// What the tree has to predict; borrowed.
 struct Targets {
     std::span<const std::int32_t> classes;  ///< one code a row; empty for regression
-    std::span<const double> values;         ///< n_outputs numbers a row; empty for classification
+    std::span<const double> values;         ///< n_outputs numbers a row; empty if classes say all
     std::span<const double> weights;        ///< positive sample weights
     std::size_t n_outputs = 0;              ///< classes, or regression outputs
 };
@@ -72,7 +73,18 @@ protected:
 [[nodiscard]] std::unique_ptr<Leaves> constant_class_leaves(const Targets& targets, std::size_t n_leaves,
                                                             ClassLoss loss);
 [[nodiscard]] std::unique_ptr<Leaves> constant_value_leaves(const Targets& targets, std::size_t n_leaves,
-                                                            TargetLoss loss, double delta);
+                                                            TargetLoss loss, double delta, LeafPenalty penalty = {});
+
+/// Losses of the scores that several trees give the classes together.
+enum class ScoreLoss : std::uint8_t {
+    squared_hinge,  ///< squared distance of the own score to at least, of the others to at most, what is wanted
+    log_loss,       ///< cross-entropy of the softmax of what is given less what is wanted
+};
+
+/// A vector of class scores in each leaf. `targets.values` are the scores that are left to this tree, what is
+/// wanted less what the other trees give, and `targets.classes` the classes.
+[[nodiscard]] std::unique_ptr<Leaves> score_leaves(const Targets& targets, std::size_t n_leaves, ScoreLoss loss,
+                                                   LeafPenalty penalty);
 
 /// Penalty of linear leaves and the effort of a refit.
 struct LinearLeafOptions {
@@ -88,8 +100,8 @@ template <Design D>
                                                     std::span<const float> squared_norms, const Targets& targets,
                                                     std::size_t n_leaves, const LinearLeafOptions& options);
 
-/// argmin_v of sum_n w_n loss(y_n - v): mean, lower weighted median, or Huber's location.
+/// argmin_v of sum_n w_n loss(y_n - v) + penalty: mean, lower weighted median, or Huber's location.
 [[nodiscard]] double best_constant(std::span<const double> values, std::span<const double> weights, TargetLoss kind,
-                                   double delta);
+                                   double delta, LeafPenalty penalty = {});
 
 }  // namespace spinney

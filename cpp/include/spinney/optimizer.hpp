@@ -64,6 +64,9 @@ public:
     /// Starts from given splits (full hyperplanes) and, if it is not empty, a given leaf table.
     void set_splits(SplitTable splits, LeafTable leaves);
 
+    /// Takes leaves that were fitted elsewhere, and looks at the targets anew: they may have changed, too.
+    void set_leaves(LeafTable leaves);
+
     /// Most non-zero weights of the splits and of each hyperplane in linear leaves from now on; 0 for any number.
     void limit_weights(std::size_t of_split, std::size_t of_leaf) {
         options_.solver.max_weights = of_split;

@@ -32,9 +32,9 @@ struct StartSite {
     std::span<const std::uint32_t> columns;
 };
 
-/// Draws a hyperplane over raw features into `w`, which is all zero, and `bias`. Where rows are alike in their targets, a
-/// supervised start lies between two of them; where they are alike altogether it is balanced. An axis-aligned split reads one
-/// random column, or the one in which two groups are farthest apart.
+/// Draws a hyperplane over raw features into `w`, which is all zero, and `bias`. Where rows are of one class, a supervised
+/// start lies between two of them; where they are alike altogether, or have one real target, it is balanced. An
+/// axis-aligned split reads one random column, or the one in which two groups are farthest apart.
 template <Design D>
 void draw_hyperplane(const StartSite<D>& site, const Start& start, Random& random, std::span<float> w, double& bias);
 

@@ -1,0 +1,50 @@
+#pragma once
+/// All leaves of a forest at once: with the splits fixed, the forest is a linear model of its leaves (fao eq. 6).
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "spinney/parallel.hpp"
+
+namespace spinney {
+
+/// Which leaf each row reaches in each tree; borrowed. Leaves are numbered through all trees.
+struct LeafDesign {
+    std::span<const std::uint32_t> leaves;  ///< n_trees x n_rows
+    std::span<const double> weights;        ///< one a row
+    std::size_t n_trees = 0, n_leaves = 0;
+    [[nodiscard]] std::size_t n_rows() const { return weights.size(); }
+};
+
+/// Ridge regression on the leaves, for as many targets as one likes. The design has a one for each tree in each row;
+/// it is never written out. Small systems are factored once, large ones solved by conjugate gradients.
+class LeafSystem {
+public:
+    /// `l2` is the weight of the squared leaf values against the weighted sum of squares; it has to be positive.
+    /// A system of at most `direct_limit` leaves is factored.
+    LeafSystem(const LeafDesign& design, double l2, std::size_t direct_limit, std::size_t n_threads);
+
+    /// argmin over `values` (n_leaves x n_outputs) of sum_n w_n |target_n - values of its leaves|^2 + l2 |values|^2.
+    /// Conjugate gradients begin at the given values; the sum never rises. Returns false if interrupted.
+    bool solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values,
+               const Interrupt& interrupt = {}) const;
+
+    /// Sum of the values of the leaves of each row, (n_rows x n_outputs), trees in order.
+    void add_up(std::span<const double> values, std::size_t n_outputs, std::span<double> sums) const;
+
+private:
+    void collect(std::span<const double> row_values, std::size_t n_outputs, std::span<double> leaf_sums) const;
+    void factor();
+    void substitute(std::size_t n_outputs, std::span<double> values) const;
+    bool iterate(std::span<double> residual, std::size_t n_outputs, std::span<double> values, const Interrupt& interrupt) const;
+
+    LeafDesign design_;
+    double l2_;
+    std::size_t n_threads_;
+    std::vector<double> diagonal_;  ///< weight of the rows in each leaf + l2
+    std::vector<double> factor_;    ///< lower Cholesky factor of the normal matrix, full rows; empty if too large
+};
+
+}  // namespace spinney

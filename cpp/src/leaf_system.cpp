@@ -1,0 +1,163 @@
+#include "spinney/leaf_system.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace spinney {
+namespace {
+
+constexpr std::size_t rows_per_task = 4096;
+constexpr std::size_t max_iterations = 200;
+constexpr double tolerance = 1e-9;  ///< of the residual, against that at zero
+
+/// x . y over `size` entries, in lanes of fixed order.
+double lane_dot(const double* x, const double* y, std::size_t size) {
+    constexpr std::size_t n_lanes = 8;
+    std::array<double, n_lanes> lanes{};
+    std::size_t i = 0;
+    for (; i + n_lanes <= size; i += n_lanes)
+        for (std::size_t lane = 0; lane < n_lanes; ++lane) lanes[lane] += x[i + lane] * y[i + lane];
+    for (; i < size; ++i) lanes[i % n_lanes] += x[i] * y[i];
+    for (std::size_t half = n_lanes / 2; half > 0; half /= 2)
+        for (std::size_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+    return lanes[0];
+}
+
+/// x . y of each output.
+std::vector<double> column_dots(std::span<const double> x, std::span<const double> y, std::size_t n_outputs) {
+    std::vector<double> sums(n_outputs);
+    for (std::size_t i = 0; i < x.size(); ++i) sums[i % n_outputs] += x[i] * y[i];
+    return sums;
+}
+
+}  // namespace
+
+LeafSystem::LeafSystem(const LeafDesign& design, double l2, std::size_t direct_limit, std::size_t n_threads)
+    : design_(design), l2_(l2), n_threads_(n_threads), diagonal_(design.n_leaves, l2) {
+    for (std::size_t t = 0; t < design_.n_trees; ++t)
+        for (std::size_t n = 0; n < design_.n_rows(); ++n) diagonal_[design_.leaves[t * design_.n_rows() + n]] += design_.weights[n];
+    if (design_.n_leaves <= direct_limit) factor();
+}
+
+/// The normal matrix A'WA + l2 I counts the rows that two leaves share; then L L' in its place, row by row.
+void LeafSystem::factor() {
+    const std::size_t size = design_.n_leaves;
+    const std::size_t n_rows = design_.n_rows();
+    factor_.assign(size * size, 0.0);
+    parallel_for(design_.n_trees, n_threads_, [&](std::size_t t) {
+        const std::uint32_t* mine = design_.leaves.data() + t * n_rows;
+        for (std::size_t u = 0; u < t; ++u) {
+            const std::uint32_t* other = design_.leaves.data() + u * n_rows;
+            for (std::size_t n = 0; n < n_rows; ++n) factor_[mine[n] * size + other[n]] += design_.weights[n];
+        }
+    });
+    for (std::size_t i = 0; i < size; ++i) {
+        double* row = factor_.data() + i * size;
+        for (std::size_t j = 0; j < i; ++j) {
+            const double* above = factor_.data() + j * size;
+            row[j] = (row[j] - lane_dot(row, above, j)) / above[j];
+        }
+        // Without a penalty trees could trade constants; rounding must not make that a negative root.
+        row[i] = std::sqrt(std::max(diagonal_[i] - lane_dot(row, row, i), 1e-12 * diagonal_[i]));
+    }
+}
+
+void LeafSystem::substitute(std::size_t n_outputs, std::span<double> values) const {
+    const std::size_t size = design_.n_leaves;
+    for (std::size_t i = 0; i < size; ++i) {
+        const double* row = factor_.data() + i * size;
+        double* mine = values.data() + i * n_outputs;
+        for (std::size_t j = 0; j < i; ++j)
+            for (std::size_t k = 0; k < n_outputs; ++k) mine[k] -= row[j] * values[j * n_outputs + k];
+        for (std::size_t k = 0; k < n_outputs; ++k) mine[k] /= row[i];
+    }
+    for (std::size_t i = size; i-- > 0;) {
+        const double* row = factor_.data() + i * size;
+        const double* mine = values.data() + i * n_outputs;
+        for (std::size_t k = 0; k < n_outputs; ++k) values[i * n_outputs + k] /= row[i];
+        for (std::size_t j = 0; j < i; ++j)
+            for (std::size_t k = 0; k < n_outputs; ++k) values[j * n_outputs + k] -= row[j] * mine[k];
+    }
+}
+
+/// Weighted sums of the rows of each leaf: A' W v. Trees own distinct leaves.
+void LeafSystem::collect(std::span<const double> row_values, std::size_t n_outputs, std::span<double> leaf_sums) const {
+    std::ranges::fill(leaf_sums, 0.0);
+    const std::size_t n_rows = design_.n_rows();
+    parallel_for(design_.n_trees, n_threads_, [&](std::size_t t) {
+        for (std::size_t n = 0; n < n_rows; ++n) {
+            const double weight = design_.weights[n];
+            double* sums = leaf_sums.data() + design_.leaves[t * n_rows + n] * n_outputs;
+            for (std::size_t k = 0; k < n_outputs; ++k) sums[k] += weight * row_values[n * n_outputs + k];
+        }
+    });
+}
+
+void LeafSystem::add_up(std::span<const double> values, std::size_t n_outputs, std::span<double> sums) const {
+    const std::size_t n_rows = design_.n_rows();
+    parallel_for((n_rows + rows_per_task - 1) / rows_per_task, n_threads_, [&](std::size_t task) {
+        const std::size_t begin = task * rows_per_task;
+        const std::size_t end = std::min(n_rows, begin + rows_per_task);
+        std::fill(sums.begin() + static_cast<std::ptrdiff_t>(begin * n_outputs), sums.begin() + static_cast<std::ptrdiff_t>(end * n_outputs), 0.0);
+        for (std::size_t t = 0; t < design_.n_trees; ++t)
+            for (std::size_t n = begin; n < end; ++n) {
+                const double* leaf = values.data() + design_.leaves[t * n_rows + n] * n_outputs;
+                for (std::size_t k = 0; k < n_outputs; ++k) sums[n * n_outputs + k] += leaf[k];
+            }
+    });
+}
+
+bool LeafSystem::solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values,
+                       const Interrupt& interrupt) const {
+    if (!factor_.empty()) {
+        collect(targets, n_outputs, values);
+        substitute(n_outputs, values);
+        return !(interrupt && interrupt());
+    }
+    std::vector<double> rows(design_.n_rows() * n_outputs);
+    add_up(values, n_outputs, rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = targets[i] - rows[i];
+    std::vector<double> residual(values.size());
+    collect(rows, n_outputs, residual);
+    for (std::size_t i = 0; i < values.size(); ++i) residual[i] -= l2_ * values[i];
+    return iterate(residual, n_outputs, values, interrupt);
+}
+
+/// Conjugate gradients, one a output side by side, preconditioned by the diagonal.
+bool LeafSystem::iterate(std::span<double> residual, std::size_t n_outputs, std::span<double> values,
+                         const Interrupt& interrupt) const {
+    const std::size_t size = values.size();
+    std::vector<double> scaled(size), direction(size), image(size), rows(design_.n_rows() * n_outputs);
+    const auto precondition = [&] {
+        for (std::size_t i = 0; i < size; ++i) scaled[i] = residual[i] / diagonal_[i / n_outputs];
+    };
+    precondition();
+    direction = scaled;
+    auto rho = column_dots(residual, scaled, n_outputs);
+    const auto first = rho;
+    for (std::size_t iteration = 0; iteration < max_iterations; ++iteration) {
+        bool is_done = true;
+        for (std::size_t k = 0; k < n_outputs; ++k) is_done = is_done && rho[k] <= tolerance * tolerance * first[k];
+        if (is_done) break;
+        if (interrupt && interrupt()) return false;
+        add_up(direction, n_outputs, rows);
+        collect(rows, n_outputs, image);
+        for (std::size_t i = 0; i < size; ++i) image[i] += l2_ * direction[i];
+        const auto bend = column_dots(direction, image, n_outputs);
+        std::vector<double> step(n_outputs), turn(n_outputs);
+        for (std::size_t k = 0; k < n_outputs; ++k) step[k] = bend[k] > 0.0 ? rho[k] / bend[k] : 0.0;
+        for (std::size_t i = 0; i < size; ++i) {
+            values[i] += step[i % n_outputs] * direction[i];
+            residual[i] -= step[i % n_outputs] * image[i];
+        }
+        precondition();
+        const auto next = column_dots(residual, scaled, n_outputs);
+        for (std::size_t k = 0; k < n_outputs; ++k) turn[k] = rho[k] > 0.0 ? next[k] / rho[k] : 0.0;
+        for (std::size_t i = 0; i < size; ++i) direction[i] = scaled[i] + turn[i % n_outputs] * direction[i];
+        rho = next;
+    }
+    return true;
+}
+
+}  // namespace spinney
