@@ -262,7 +262,7 @@ def care_points(tree, node, X, targets, weights, loss, huber_delta=1.0):
                 subtree_leaf(tree, tree.right[node], x),
             )
         )
-        if left != right:
+        if abs(left - right) > 1e-12 * max(left, right) + 1e-24:  # less is rounding
             found.append((row, 1 if right < left else -1, weights[row] * abs(left - right)))
     return found
 
@@ -393,3 +393,53 @@ def relaxed_softmax_objective(Z, labels, row_weights, support, ridge):
 
     start = np.zeros(support.sum() + n_classes)
     return float(minimize(objective, start, method="BFGS", options={"gtol": 1e-6}).fun)
+
+
+# --- forests whose trees add up ----------------------------------------------------------------
+
+
+def forest_row_loss(loss, scores, target, huber_delta=1.0):
+    """Loss of one row from the scores that all trees give; `target` is a class code or values."""
+    if loss == "log_loss":
+        return float(np.log(sum(np.exp(score) for score in scores)) - scores[target])
+    if loss == "squared_hinge":
+        total = 0.0
+        for k, score in enumerate(scores):
+            total += max(1.0 - score, 0.0) ** 2 if k == target else max(score, 0.0) ** 2
+        return total
+    if np.ndim(target) == 0:
+        target = np.eye(len(scores))[target]
+    return row_loss(loss, scores, target, False, huber_delta)
+
+
+def forest_objective(trees, X, targets, weights, *, loss, alpha, scale, l1=0.0, l2=0.0):
+    """Weighted loss of the summed trees plus the penalties of splits and leaves (fao eq. 2)."""
+    total = 0.0
+    for tree in trees:
+        total += penalty(tree, alpha, scale, "oblique")
+        total += l1 * np.abs(tree.leaf_values).sum() + l2 * (tree.leaf_values**2).sum()
+    for x, target, weight in zip(X, targets, weights, strict=True):
+        scores = sum(np.array(answer_of_row(tree, x, score_of_products)) for tree in trees)
+        total += weight * forest_row_loss(loss, scores, target)
+    return total
+
+
+def ridge_leaves(leaves, weights, targets, n_leaves, l2):
+    """Leaf values by the normal equations of the written-out design."""
+    design = np.zeros((len(targets), n_leaves))
+    for of_tree in leaves:
+        design[np.arange(len(targets)), of_tree] += 1.0
+    gram = design.T @ (weights[:, None] * design) + l2 * np.eye(n_leaves)
+    return np.linalg.solve(gram, design.T @ (weights[:, None] * targets))
+
+
+def nearest_shares(scores):
+    """Nearest point of the simplex by bisection on the constant that is taken off."""
+    low, high = min(scores) - 1.0, max(scores)
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if np.maximum(scores - middle, 0.0).sum() > 1.0:
+            low = middle
+        else:
+            high = middle
+    return np.maximum(scores - low, 0.0)

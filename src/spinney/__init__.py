@@ -1,6 +1,8 @@
 """Small forests of optimised oblique decision trees."""
 
 from spinney.estimators import (
+    FAOForestClassifier,
+    FAOForestRegressor,
     RandomStructure,
     RegularizationPath,
     TAOBoostClassifier,
@@ -17,6 +19,8 @@ from spinney.tree import Tree
 __version__ = "0.1.0"
 
 __all__ = [
+    "FAOForestClassifier",
+    "FAOForestRegressor",
     "RandomStructure",
     "RegularizationPath",
     "TAOBoostClassifier",

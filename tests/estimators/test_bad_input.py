@@ -16,7 +16,13 @@ from sklearn import config_context
 from sklearn.exceptions import DataConversionWarning
 
 import spinney.estimators.validation as validation
-from spinney import TAOBoostClassifier, TAOForestClassifier, TAOForestRegressor
+from spinney import (
+    FAOForestClassifier,
+    FAOForestRegressor,
+    TAOBoostClassifier,
+    TAOForestClassifier,
+    TAOForestRegressor,
+)
 from spinney.estimators import TAOTreeClassifier, TAOTreeRegressor
 from spinney.estimators.start import INIT_WORDS
 
@@ -29,8 +35,11 @@ FORESTS = [
     TAOForestClassifier(n_estimators=2, max_depth=2, max_iter=2, random_state=0),
     TAOForestRegressor(n_estimators=2, max_depth=2, max_iter=2, random_state=0),
     TAOBoostClassifier(n_estimators=2, max_depth=2, max_iter=2, random_state=0),
+    FAOForestClassifier(n_forests=1, n_trees=2, max_depth=2, max_iter=2, random_state=0),
+    FAOForestRegressor(n_forests=1, n_trees=2, max_depth=2, max_iter=2, random_state=0),
 ]
 IDS = ["classifier", "regressor", "forest classifier", "forest regressor", "boosted"]
+IDS += ["averaged classifier", "averaged regressor"]
 both = pytest.mark.parametrize("estimator", ESTIMATORS, ids=IDS[:2])
 forests = pytest.mark.parametrize("estimator", FORESTS, ids=IDS[2:])
 every = pytest.mark.parametrize("estimator", ESTIMATORS + FORESTS, ids=IDS)

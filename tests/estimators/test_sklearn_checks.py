@@ -8,7 +8,13 @@ import pytest
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spinney import TAOBoostClassifier, TAOForestClassifier, TAOForestRegressor
+from spinney import (
+    FAOForestClassifier,
+    FAOForestRegressor,
+    TAOBoostClassifier,
+    TAOForestClassifier,
+    TAOForestRegressor,
+)
 from spinney.estimators import RandomStructure, TAOTreeClassifier, TAOTreeRegressor
 
 CLASSIFIERS = [
@@ -32,6 +38,10 @@ FORESTS = [
     TAOForestClassifier(n_estimators=3, max_depth=3),
     TAOForestRegressor(n_estimators=3, max_depth=3),
     TAOBoostClassifier(n_estimators=3, max_depth=3),
+    FAOForestClassifier(n_forests=2, n_trees=3, max_depth=3, max_iter=5),
+    FAOForestClassifier(n_forests=1, n_trees=3, max_depth=2, max_iter=5, loss="log_loss"),
+    FAOForestRegressor(n_forests=2, n_trees=3, max_depth=3, max_iter=5),
+    FAOForestRegressor(n_forests=1, n_trees=3, max_depth=2, max_iter=5, loss="absolute_error"),
 ]
 DRAWN_ROWS = dict.fromkeys(
     [f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")],

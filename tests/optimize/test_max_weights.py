@@ -60,7 +60,7 @@ def test_all_estimators_keep_the_limit(estimator):
     estimator.fit(X, Y)
     trees = getattr(estimator, "trees_", None) or (estimator.tree_,)
     assert all(0 < most_weights(tree) <= 7 for tree in trees)
-    assert estimator.score(X, Y) > 0.75
+    assert estimator.score(X, Y) > 0.7
 
 
 @pytest.mark.parametrize("density", [0.04, 1.0], ids=["sparse", "bytes"])

@@ -12,20 +12,19 @@ References
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from joblib.parallel import get_active_backend
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from spinney.data import Problem, take_columns
 from spinney.ensembles.seeds import COLUMNS, ROWS, stream, tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.ensembles.stop import StopSignal
+from spinney.ensembles.workers import work_in_order
 from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
 from spinney.tree.structure import Tree
 
@@ -117,31 +116,8 @@ def bag_trees(
         yield from _chain(problem, start, options, plan, trees, last_tree)
         return
     options = replace(options, n_threads=max(1, n_workers // max(1, len(trees))))
-    stop = StopSignal()
-    tasks = (delayed(_work)(stop, problem, start, options, plan, tree) for tree in trees)
-    grown = Parallel(n_jobs=n_jobs, prefer="threads", return_as=_return_as())(tasks)
-    try:
-        # Not `yield from`: joblib is to be closed after the workers have stopped.
-        for found in grown:  # noqa: UP028
-            yield found
-    except BaseException:  # Ctrl-C, an error, or a caller who wants no more trees
-        stop.stop()
-        _close(grown)
-        raise
-
-
-def _close(grown: Any) -> None:
-    """End joblib's generator without its word on trees that nobody wants any more."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        if isinstance(grown, Generator):
-            grown.close()
-
-
-def _return_as() -> str:
-    """Trees as they are done, where the active joblib backend can hand them over so."""
-    backend, _ = get_active_backend(prefer="threads")
-    return "generator" if getattr(backend, "supports_return_generator", False) else "list"
+    arguments = ((problem, start, options, plan, tree) for tree in trees)
+    yield from work_in_order(_grow, arguments, n_jobs)
 
 
 def _chain(
@@ -189,7 +165,7 @@ def grow_tree(
     )
 
 
-def _work(
+def _grow(
     stop: StopSignal,
     problem: Problem,
     start: StartRule,
@@ -197,10 +173,8 @@ def _work(
     plan: BaggingPlan,
     tree: int,
 ) -> OptimizedTree:
-    """One tree, grown by a worker that can be stopped."""
-    with stop.working():
-        stop.look()
-        return grow_tree(problem, start, options, plan, tree, stop=stop)
+    """One tree, grown by a worker."""
+    return grow_tree(problem, start, options, plan, tree, stop=stop)
 
 
 def _widen(tree: Tree, columns: NDArray[np.intp], n_features: int) -> Tree:

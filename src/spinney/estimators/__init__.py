@@ -1,12 +1,15 @@
 """The scikit-learn face of the library: validate, call, store."""
 
 from spinney.estimators.boost import TAOBoostClassifier
+from spinney.estimators.fao import FAOForestClassifier, FAOForestRegressor
 from spinney.estimators.forest import TAOForestClassifier, TAOForestRegressor
 from spinney.estimators.path import RegularizationPath, regularization_path
 from spinney.estimators.start import RandomStructure
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
 
 __all__ = [
+    "FAOForestClassifier",
+    "FAOForestRegressor",
     "RandomStructure",
     "RegularizationPath",
     "TAOBoostClassifier",

@@ -157,7 +157,7 @@ class TAOClassification(ClassifierMixin, TAOEstimator):  # type: ignore[misc]
         is_continued = self._is_continued()
         rows, classes, codes = check_rows_and_classes(self, X, y, reset=not is_continued)
         if is_continued:
-            _check_same_classes(self.classes_, classes)
+            classes, codes = self._known_classes(classes, codes)
         weights = check_sample_weight(sample_weight, len(codes))
         weights = weights * class_factors(self.class_weight, classes, codes, weights)[codes]
         check_total_weight(weights)
@@ -169,6 +169,13 @@ class TAOClassification(ClassifierMixin, TAOEstimator):  # type: ignore[misc]
         return classification_problem(
             rows, codes, self.n_classes_, weights, n_threads=self._n_threads()
         )
+
+    def _known_classes(
+        self, classes: NDArray[Any], codes: NDArray[np.int32]
+    ) -> tuple[NDArray[Any], NDArray[np.int32]]:
+        """Classes of a fit that goes on, and the codes of its rows among them."""
+        _check_same_classes(self.classes_, classes)
+        return classes, codes
 
 
 class TAORegression(RegressorMixin, TAOEstimator):  # type: ignore[misc]
@@ -191,8 +198,8 @@ class TAORegression(RegressorMixin, TAOEstimator):  # type: ignore[misc]
         rows, targets, weights = drop_zero_weight(rows, targets, weights)
         if self._is_continued() and targets.shape[1] != self.n_outputs_:
             raise ValueError(
-                f"warm_start=True goes on from trees of {self.n_outputs_} outputs but y has "
-                f"{targets.shape[1]}; give as many; try warm_start=False."
+                f"this goes on from trees of {self.n_outputs_} outputs but y has "
+                f"{targets.shape[1]}; give as many; try fit with warm_start=False."
             )
         self.n_outputs_ = targets.shape[1]
         problem = regression_problem(rows, targets, weights, n_threads=self._n_threads())

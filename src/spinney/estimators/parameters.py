@@ -137,12 +137,13 @@ def check_loss(loss: object, losses: Sequence[str], estimator: str) -> None:
         estimator = "TAOForestClassifier"  # boosting has no regressor
     if isinstance(loss, str) and loss not in losses:
         words = " or ".join(f'"{word}"' for word in losses)
-        if loss in CLASSIFICATION_LOSSES:
+        is_of_classes = loss in (*CLASSIFICATION_LOSSES, "squared_hinge")
+        if is_of_classes and estimator.endswith("Regressor"):
             raise ValueError(
                 f"loss={loss!r} is for classes, this estimator predicts numbers; give {words}; "
                 f"try {estimator.replace('Regressor', 'Classifier')} if y holds classes."
             )
-        if loss in REGRESSION_LOSSES:
+        if loss in REGRESSION_LOSSES and estimator.endswith("Classifier"):
             raise ValueError(
                 f"loss={loss!r} is for numbers, this estimator predicts classes; give {words}; "
                 f"try {estimator.replace('Classifier', 'Regressor')} if y holds numbers."

@@ -30,3 +30,14 @@ def report_tree(
             f"{trace.objective[-1]:.6g}  active {trace.n_active[-1]}  "
             f"{trace.seconds[-1]:.3f} s{says}\n"
         )
+
+
+def report_forest(verbose: int | bool, number: int, n_forests: int, trace: Trace) -> None:
+    """Print one line about a finished forest of an average if `verbose` is not 0."""
+    if verbose:
+        n_iterations = trace.phase.count("leaves")
+        sys.stdout.write(
+            f"forest {number:3d} of {n_forests}  iterations {n_iterations}  objective "
+            f"{trace.objective[-1]:.6g}  loss {trace.loss[-1]:.6g}  active {trace.n_active[-1]}  "
+            f"{trace.seconds[-1]:.3f} s\n"
+        )

@@ -129,14 +129,15 @@ class _Run:
         self.trace = Trace()
         self.began = time.perf_counter()
         self.left, self.right = (start.left, start.right) if isinstance(start, Tree) else start
-        self.native = _native_optimizer(problem, self.left, self.right, options)
+        task = _task(problem, options)
+        self.native = native_optimizer(problem, self.left, self.right, task, options)
         if isinstance(start, Tree):
             _set_tree(self.native, start, problem, options)
         else:
             # A guard may keep what was drawn, so there it has to be what was asked for. Exploring
             # replaces it, and a partition by hyperplanes is the better one to start from.
             is_axis = options.split == "axis" and options.monotone
-            self.native.draw_splits(options.init, _start_length(options), is_axis)
+            self.native.draw_splits(options.init, start_length(options), is_axis)
         self.best = self._record("start")
         self.has_tree = isinstance(start, Tree) and not self._has_limit()
         if self._has_limit() or not (self.has_tree or options.monotone):
@@ -183,19 +184,12 @@ class _Run:
         """Limit the weights of hyperplanes, the more the further exploring is; True if for good."""
         if not self._has_limit():
             return True
-        first, last = TIGHTENING
-        share = min(max((progress - first) / (last - first), 0.0), 1.0)
-        n_features = self.problem.n_features
-
-        def tightened(limit: int) -> int:
-            is_limit = self._is_limit(limit)
-            return round(n_features * (limit / n_features) ** share) if is_limit else 0
-
-        options = self.options
+        options, n_features = self.options, self.problem.n_features
         self.native.limit_weights(
-            tightened(options.max_weights), tightened(options.max_leaf_weights)
+            tightened(options.max_weights, n_features, progress),
+            tightened(options.max_leaf_weights, n_features, progress),
         )
-        return share == 1.0
+        return progress >= TIGHTENING[1]
 
     def _has_limit(self) -> bool:
         options = self.options
@@ -222,15 +216,9 @@ class _Run:
     def _sweep(self, *, is_guarded: bool) -> None:
         """Every level once, then the leaves; or the leaves, then the levels from the bottom up."""
         number = len(self.trace) + 1
-        levels = range(self.native.n_levels)
-        is_root_first = self.options.order == "root_first"
-        if not is_root_first:
+        if self.options.order == "leaves_first":
             self.native.fit_leaves(number, is_guarded)
-            levels = levels[::-1]
-        for level in levels:
-            self.native.solve_level(level, number, is_guarded, is_root_first)
-        # After the splits moved the leaves are always refitted: a sweep ends consistent.
-        self.native.fit_leaves(number, is_guarded)
+        solve_splits(self.native, number, self.options.order, is_guarded=is_guarded)
 
     def _record(self, phase: str) -> float:
         loss, penalty = self.native.objective()
@@ -241,7 +229,29 @@ class _Run:
         return float(loss + penalty)
 
 
-def _start_length(options: TAOOptions) -> float:
+def solve_splits(native: _core.TreeOptimizer, sweep: int, order: str, *, is_guarded: bool) -> None:
+    """Every level once, in the given order, then the leaves.
+
+    After the splits moved the leaves are always refitted: a sweep ends consistent.
+    """
+    is_root_first = order == "root_first"
+    levels = range(native.n_levels)
+    for level in levels if is_root_first else reversed(levels):
+        native.solve_level(level, sweep, is_guarded, is_root_first)
+    native.fit_leaves(sweep, is_guarded)
+
+
+def tightened(limit: int, n_features: int, progress: float) -> int:
+    """Weights that a hyperplane may have when a share of exploring is done; 0 for any number."""
+    if not 0 < limit < n_features:
+        return 0
+    first, last = TIGHTENING
+    share = min(max((progress - first) / (last - first), 0.0), 1.0)
+    kept: float = n_features * (limit / n_features) ** share
+    return round(kept)
+
+
+def start_length(options: TAOOptions) -> float:
     """Deviation of the weights of random hyperplanes, of which only the direction matters.
 
     While exploring, short ones keep nodes that no row reaches from adding much to the penalty.
@@ -250,14 +260,9 @@ def _start_length(options: TAOOptions) -> float:
     return 1.0 if options.monotone else 1e-3
 
 
-def _native_optimizer(
-    problem: Problem,
-    left: NDArray[np.int32],
-    right: NDArray[np.int32],
-    options: TAOOptions,
-) -> _core.TreeOptimizer:
+def _task(problem: Problem, options: TAOOptions) -> _core.Task:
     is_l1 = options.leaf_penalty == "l1"
-    task = _core.Task(
+    return _core.Task(
         classes=problem.classes,
         values=problem.values,
         weights=problem.sample_weight,
@@ -269,6 +274,16 @@ def _native_optimizer(
         leaf_ridge=0.0 if is_l1 else options.alpha,
         leaf_epochs=options.leaf_epochs,
     )
+
+
+def native_optimizer(
+    problem: Problem,
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    task: _core.Task,
+    options: TAOOptions,
+) -> _core.TreeOptimizer:
+    """State of one tree in the core."""
     return _core.TreeOptimizer(
         rows=problem.rows,
         mean=problem.mean,
@@ -304,6 +319,14 @@ def _set_tree(
         weights = (dense / problem.target_scale).astype(np.float32)
     native.set_tree(
         tree.bias, tree.split_indptr, tree.split_indices, tree.split_weights, values, weights
+    )
+
+
+def set_tree_splits(native: _core.TreeOptimizer, tree: Tree) -> None:
+    """Start from the splits of a tree; the leaves are fitted to them."""
+    no_values, no_weights = np.zeros((0, 1)), np.zeros((0, 1), dtype=np.float32)
+    native.set_tree(
+        tree.bias, tree.split_indptr, tree.split_indices, tree.split_weights, no_values, no_weights
     )
 
 

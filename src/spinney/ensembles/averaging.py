@@ -1,0 +1,101 @@
+"""Averages of FAO forests.
+
+One forest that is optimised jointly fits its training rows so well that it has islands of error
+between them. Forests from other random starts have theirs elsewhere, and the average of a few is
+smooth ([1]_ section 5). All see all rows.
+
+References
+----------
+.. [1] Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision forests: Forest
+   Alternating Optimization", CVPR 2023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+from joblib import effective_n_jobs
+
+from spinney.data import Problem
+from spinney.ensembles.seeds import tree_seed
+from spinney.ensembles.starts import StartRule
+from spinney.ensembles.stop import StopSignal
+from spinney.ensembles.workers import work_in_order
+from spinney.optimize.fao import FAOOptions, OptimizedForest, optimize_forest
+from spinney.tree.structure import Tree
+
+
+@dataclass(frozen=True)
+class AveragingPlan:
+    """Which forests are optimised, and from where.
+
+    Attributes
+    ----------
+    seed : int
+        Every random number follows from it, the number of the forest and that of the tree.
+    n_forests : int
+    n_trees : int
+        Trees of each forest.
+    given : tuple of tuple of Tree
+        Forests that exist already and are optimised further, in order; those after them start
+        anew. The outputs of the trees of a forest add up.
+    """
+
+    seed: int
+    n_forests: int
+    n_trees: int
+    given: tuple[tuple[Tree, ...], ...] = ()
+
+    def seeds(self, forest: int) -> tuple[int, ...]:
+        """Seeds of the trees of a forest."""
+        own = tree_seed(self.seed, forest)
+        return tuple(tree_seed(own, tree) for tree in range(self.n_trees))
+
+
+def average_forests(
+    problem: Problem,
+    start: StartRule,
+    options: FAOOptions,
+    plan: AveragingPlan,
+    first: int = 0,
+    n_jobs: int | None = None,
+) -> Generator[OptimizedForest, None, None]:
+    """Forests number `first`, `first` + 1, ... of a plan, in order, as they are done.
+
+    Parameters
+    ----------
+    problem : Problem
+    start : StartRule
+        Of each tree of a forest that is not given.
+    options : FAOOptions
+        Its `n_threads` is set here.
+    plan : AveragingPlan
+    first : int, default=0
+        Forests before it are left as they are.
+    n_jobs : int or None, default=None
+        Forests at once, in threads unless a joblib context says otherwise. Where there are more
+        jobs than forests, a forest uses several threads.
+    """
+    forests = range(first, plan.n_forests)
+    n_workers = int(effective_n_jobs(n_jobs))
+    options = replace(options, n_threads=max(1, n_workers // max(1, len(forests))))
+    arguments = ((problem, start, options, plan, forest) for forest in forests)
+    yield from work_in_order(grow_forest, arguments, n_jobs)
+
+
+def grow_forest(
+    stop: StopSignal,
+    problem: Problem,
+    start: StartRule,
+    options: FAOOptions,
+    plan: AveragingPlan,
+    forest: int,
+) -> OptimizedForest:
+    """One forest of a plan; a function of its arguments alone, whoever calls it."""
+    seeds = plan.seeds(forest)
+    if forest < len(plan.given):
+        given = plan.given[forest]
+        return optimize_forest(problem, given, seeds, options, stop.look, keeps_leaves=True)
+    starts = [start(problem, seed) for seed in seeds]
+    return optimize_forest(problem, starts, seeds, options, stop.look)

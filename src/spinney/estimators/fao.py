@@ -1,0 +1,515 @@
+"""Scikit-learn estimators for averaged FAO forests.
+
+They validate, build a problem and a plan, call :func:`spinney.ensembles.averaging.average_forests`,
+and store what came back. No algorithm lives here.
+"""
+
+from __future__ import annotations
+
+import copy
+from contextlib import closing
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.utils.validation import check_is_fitted
+
+from spinney.data import Problem, as_rows
+from spinney.ensembles.averaging import AveragingPlan, average_forests
+from spinney.estimators.base import TAORegression
+from spinney.estimators.forest_base import ForestEstimator, VotingForest
+from spinney.estimators.parameters import (
+    LEAF_PENALTIES,
+    check_alpha,
+    check_choice,
+    check_integer,
+    check_real,
+)
+from spinney.estimators.progress import report_forest
+from spinney.losses import ForestLoss
+from spinney.optimize.fao import FAOOptions
+from spinney.optimize.trace import Trace
+from spinney.tree.structure import Tree
+
+CLASS_LOSSES = ("squared_hinge", "squared_error", "log_loss")
+
+
+class _FAOForest(ForestEstimator):
+    """What both estimators share: the plan, the growing, and going on with new rows."""
+
+    # Constant leaves are what makes a forest linear in its leaves.
+    leaf = "constant"
+    max_leaf_weights = None
+    relax_leaves = False
+
+    _seed: int
+    _fitted_loss: str
+    _is_refit = False
+
+    def refit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Go on from the fitted forests on other rows.
+
+        Every forest is optimised for up to `max_iter` more iterations from where it is, in the
+        structure it has. As data are collected this takes a fraction of a new fit. What the given
+        rows do not show is forgotten, and splits that they do not need are removed: give old and
+        new rows together, or new rows that are many.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+            Training rows: new ones, or old and new together.
+        y : array-like of shape (n_rows,), for regression also (n_rows, n_outputs)
+            Classes, all of which are known from ``fit``, or numbers.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weight k counts a row k times, weight 0 leaves it out. None counts each row once.
+
+        Returns
+        -------
+        self
+            An error or an interrupt leaves the estimator exactly as it was.
+        """
+        check_is_fitted(self, "forest_")
+        going_on = copy.copy(self)
+        going_on._is_refit = True
+        going_on._transact(X, y, sample_weight)
+        del going_on._is_refit
+        self.__dict__ = going_on.__dict__
+        return self
+
+    def _is_continued(self) -> bool:
+        return self._is_refit or super()._is_continued()
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_integer("n_forests", self.n_forests, minimum=1, example="5")
+        check_integer("n_trees", self.n_trees, minimum=1, example="10")
+        check_alpha(self.alpha)
+        check_real("leaf_alpha", self.leaf_alpha, minimum=0.0, example="1.0")
+        check_choice("leaf_penalty", self.leaf_penalty, LEAF_PENALTIES)
+        if self._is_continued() and not self._is_refit:
+            self._check_goes_on()
+
+    def _check_goes_on(self) -> None:
+        """Raise unless a warm start can add forests to those there are."""
+        n_trees = self.forest_.n_trees // self.n_forests_
+        if int(self.n_trees) != n_trees:
+            raise ValueError(
+                f"n_trees={self.n_trees} with warm_start=True, but the forests have {n_trees} "
+                f"trees; give n_trees={n_trees}; try warm_start=False."
+            )
+        if int(self.n_forests) < self.n_forests_:
+            raise ValueError(
+                f"n_forests={self.n_forests} with warm_start=True, but there are "
+                f"{self.n_forests_} forests; give at least as many; try warm_start=False."
+            )
+        if self.loss != self._fitted_loss:
+            raise ValueError(
+                f"loss={self.loss!r} with warm_start=True, but the forests were fitted with "
+                f"loss={self._fitted_loss!r}, and their sums do not average; give the same; try "
+                "warm_start=False."
+            )
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        problem = self._problem(X, y, sample_weight)
+        is_continued = self._is_continued()
+        if not is_continued:
+            self._seed = self._draw_seed()
+        is_added = is_continued and not self._is_refit
+        trees: list[Tree] = list(self.trees_) if is_added else []
+        traces: list[Trace] = list(self.traces_) if is_added else []
+        plan = self._plan()
+        grown = average_forests(
+            problem, self._start(), self._fao_options(problem), plan, len(traces), self.n_jobs
+        )
+        # Closed also if reporting fails or Ctrl-C comes between two forests.
+        with closing(grown):
+            for found in grown:
+                trees += found.trees
+                traces.append(found.trace)
+                report_forest(self.verbose, len(traces), plan.n_forests, found.trace)
+        self.n_forests_ = plan.n_forests
+        self._store_forest(trees, traces, problem, np.ones(len(trees)))
+        self.n_iter_ = max(trace.phase.count("leaves") for trace in traces)
+        self._fitted_loss = self.loss
+
+    def _plan(self) -> AveragingPlan:
+        if not self._is_refit:
+            return AveragingPlan(self._seed, int(self.n_forests), int(self.n_trees))
+        n_trees = self.forest_.n_trees // self.n_forests_
+        given = tuple(
+            self.trees_[first : first + n_trees] for first in range(0, len(self.trees_), n_trees)
+        )
+        return AveragingPlan(self._seed, self.n_forests_, n_trees, given)
+
+    def _fao_options(self, problem: Problem) -> FAOOptions:
+        delta = float(getattr(self, "huber_delta", 1.0)) / problem.target_scale
+        return FAOOptions(
+            tao=self._options(float(self.alpha)),
+            loss=ForestLoss(self.loss, delta),
+            leaf_alpha=float(self.leaf_alpha),
+            leaf_penalty=self.leaf_penalty,
+            max_iter=int(self.max_iter),
+            tol=float(self.tol),
+        )
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Mean over the forests of the sum of their trees, (n_rows, n_outputs)."""
+        rows = as_rows(self._checked_rows(X))
+        shares = np.full(self.forest_.n_trees, 1.0 / self.n_forests_)
+        return self.forest_.sums(rows, shares, n_threads=self._n_threads())
+
+
+class FAOForestClassifier(_FAOForest, VotingForest):
+    """Forests optimised jointly over all their trees, averaged.
+
+    Each forest is a sum of `n_trees` trees and minimises one objective over all their splits and
+    leaves. A few such forests from different random starts are averaged, since one alone fits
+    its training rows too closely.
+
+    Parameters
+    ----------
+    n_forests : int, default=5
+        Forests that are averaged; the paper's Q.
+    n_trees : int, default=10
+        Trees of each forest; the paper's T.
+    max_depth : int or None, default=6
+        Depth of each tree's start. None is for ``init="cart"`` only.
+    alpha : float, default=0.1
+        Weight of the l1 penalty on the hyperplanes; the paper's λ.
+    leaf_alpha : float, default=1.0
+        Weight of the penalty on the leaves; the paper's μ.
+    leaf_penalty : {"l1", "l2"}, default="l2"
+        Absolute or squared leaf values.
+    ridge : float, default=0.01
+        Squared penalty on the hyperplanes while they are solved, as a share of the mean squared
+        length of a row. It is no part of the objective.
+    max_weights : int or None, default=None
+        Most features a split may use. None leaves sparsity to `alpha`.
+    split : {"oblique", "axis"}, default="oblique"
+        Hyperplanes over all features, or one feature a split.
+    loss : {"squared_hinge", "squared_error", "log_loss"}, default="squared_hinge"
+        Loss of the class scores that the trees of a forest give together. The paper has squared
+        errors to one-hot targets. The squared hinge asks a score only to be on the right side of
+        its target: rows that are safe do not care where a split sends them, and forests
+        generalise far better.
+    init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
+        The start of each tree, as in :class:`TAOTreeClassifier`.
+    max_iter : int, default=20
+        Iterations: each tree once, then all leaves together.
+    monotone : bool, default=False
+        Accept a node only if it lowers the objective. Then no step raises it.
+    order : {"leaves_first", "root_first"}, default="leaves_first"
+        Order of the levels in a sweep over a tree.
+    tol : float, default=1e-4
+        Stop when iterations lower the loss (with `monotone` the objective) by less than this
+        share; 0 never stops early.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the sample weights by class.
+    warm_start : bool, default=False
+        If True, ``fit`` keeps the forests it has and adds others up to `n_forests`.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same forest, bit for bit, for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Forests at once, and threads of a prediction. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line a forest.
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+        The trees of all forests, those of the first forest first. Leaves hold class scores.
+    forest_ : Forest
+        The trees together, ready to predict.
+    n_forests_ : int
+        Number of forests.
+    traces_ : list of Trace
+        How each forest was optimised, one entry a step.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_classes_, n_outputs_, n_features_in_, n_iter_ : int
+        Number of classes, of targets (1), of columns, and of iterations of the longest run.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the forests hold.
+    flops_ : float
+        Mean number of parameters a training row meets in all trees.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the splits, averaged over the trees.
+
+    References
+    ----------
+    .. [1] Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision forests:
+       Forest Alternating Optimization", CVPR 2023.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from spinney import FAOForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = FAOForestClassifier(n_forests=2, n_trees=3, max_depth=2, random_state=0).fit(X, y)
+    >>> bool(forest.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_forests: int = 5,
+        n_trees: int = 10,
+        *,
+        max_depth: int | None = 6,
+        alpha: float = 0.1,
+        leaf_alpha: float = 1.0,
+        leaf_penalty: str = "l2",
+        ridge: float = 0.01,
+        max_weights: int | None = None,
+        split: str = "oblique",
+        loss: str = "squared_hinge",
+        init: object = "supervised",
+        max_iter: int = 20,
+        monotone: bool = False,
+        order: str = "leaves_first",
+        tol: float = 1e-4,
+        class_weight: object = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_forests = n_forests
+        self.n_trees = n_trees
+        self.max_depth = max_depth
+        self.alpha = alpha
+        self.leaf_alpha = leaf_alpha
+        self.leaf_penalty = leaf_penalty
+        self.ridge = ridge
+        self.max_weights = max_weights
+        self.split = split
+        self.loss = loss
+        self.init = init
+        self.max_iter = max_iter
+        self.monotone = monotone
+        self.order = order
+        self.tol = tol
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Scores of the classes, averaged over the forests.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+            With two classes of shape (n_rows,): the score of the second less that of the first.
+        """
+        scores = self._votes(X)
+        return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Class probabilities that go with the scores.
+
+        With ``loss="log_loss"`` their softmax. Otherwise scores are estimates of one-hot targets,
+        and the nearest probabilities to them are returned.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
+        """
+        scores = self._votes(X)
+        if self._fitted_loss == "log_loss":
+            return np.asarray(softmax(scores, axis=1))
+        return nearest_shares(scores)
+
+    def _losses(self) -> tuple[str, ...]:
+        return CLASS_LOSSES
+
+    def _known_classes(
+        self, classes: NDArray[Any], codes: NDArray[np.int32]
+    ) -> tuple[NDArray[Any], NDArray[np.int32]]:
+        """New rows need not hold all classes, but no new ones."""
+        if not self._is_refit:
+            return super()._known_classes(classes, codes)
+        places = np.searchsorted(self.classes_, classes)
+        is_known = np.isin(classes, self.classes_)
+        if not is_known.all():
+            raise ValueError(
+                f"y holds the new classes {classes[~is_known].tolist()!r}; refit goes on from "
+                f"forests of the classes {self.classes_.tolist()!r}; try fit with all rows."
+            )
+        return self.classes_, places.astype(np.int32)[codes]
+
+    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
+        return self._scores(X)
+
+
+class FAOForestRegressor(_FAOForest, TAORegression):
+    """Forests optimised jointly over all their trees, averaged, for numbers.
+
+    Parameters
+    ----------
+    n_forests : int, default=5
+        Forests that are averaged; the paper's Q.
+    n_trees : int, default=10
+        Trees of each forest; the paper's T.
+    max_depth : int or None, default=6
+        Depth of each tree's start. None is for ``init="cart"`` only.
+    alpha : float, default=0.1
+        Weight of the l1 penalty on the hyperplanes; the paper's λ.
+    leaf_alpha : float, default=1.0
+        Weight of the penalty on the leaves, about the mean of the targets and in units of their
+        deviation; the paper's μ.
+    leaf_penalty : {"l1", "l2"}, default="l2"
+        Absolute or squared leaf values.
+    ridge : float, default=0.01
+        Squared penalty on the hyperplanes while they are solved, as a share of the mean squared
+        length of a row. It is no part of the objective.
+    max_weights : int or None, default=None
+        Most features a split may use. None leaves sparsity to `alpha`.
+    split : {"oblique", "axis"}, default="oblique"
+        Hyperplanes over all features, or one feature a split.
+    loss : {"squared_error", "absolute_error", "huber"}, default="squared_error"
+        Loss of what the trees of a forest give together.
+    huber_delta : float, default=1.0
+        Where Huber's loss becomes linear, in the unit of the targets.
+    init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
+        The start of each tree, as in :class:`TAOTreeRegressor`.
+    max_iter : int, default=20
+        Iterations: each tree once, then all leaves together.
+    monotone : bool, default=False
+        Accept a node only if it lowers the objective. Then no step raises it.
+    order : {"leaves_first", "root_first"}, default="leaves_first"
+        Order of the levels in a sweep over a tree.
+    tol : float, default=1e-4
+        Stop when iterations lower the loss (with `monotone` the objective) by less than this
+        share; 0 never stops early.
+    warm_start : bool, default=False
+        If True, ``fit`` keeps the forests it has and adds others up to `n_forests`.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same forest, bit for bit, for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Forests at once, and threads of a prediction. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line a forest.
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+        The trees of all forests, those of the first forest first. A forest is their sum.
+    forest_ : Forest
+        The trees together, ready to predict.
+    n_forests_ : int
+        Number of forests.
+    traces_ : list of Trace
+        How each forest was optimised, one entry a step.
+    n_outputs_, n_features_in_, n_iter_ : int
+        Number of targets, of columns, and of iterations of the longest run.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the forests hold.
+    flops_ : float
+        Mean number of parameters a training row meets in all trees.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the splits, averaged over the trees.
+
+    References
+    ----------
+    .. [1] Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision forests:
+       Forest Alternating Optimization", CVPR 2023.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from spinney import FAOForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = FAOForestRegressor(n_forests=2, n_trees=3, max_depth=2, random_state=0).fit(X, y)
+    >>> bool(forest.score(X, y) > 0.4)
+    True
+    """
+
+    def __init__(
+        self,
+        n_forests: int = 5,
+        n_trees: int = 10,
+        *,
+        max_depth: int | None = 6,
+        alpha: float = 0.1,
+        leaf_alpha: float = 1.0,
+        leaf_penalty: str = "l2",
+        ridge: float = 0.01,
+        max_weights: int | None = None,
+        split: str = "oblique",
+        loss: str = "squared_error",
+        huber_delta: float = 1.0,
+        init: object = "supervised",
+        max_iter: int = 20,
+        monotone: bool = False,
+        order: str = "leaves_first",
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_forests = n_forests
+        self.n_trees = n_trees
+        self.max_depth = max_depth
+        self.alpha = alpha
+        self.leaf_alpha = leaf_alpha
+        self.leaf_penalty = leaf_penalty
+        self.ridge = ridge
+        self.max_weights = max_weights
+        self.split = split
+        self.loss = loss
+        self.huber_delta = huber_delta
+        self.init = init
+        self.max_iter = max_iter
+        self.monotone = monotone
+        self.order = order
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Mean over the forests of the sum of their trees.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
+        """
+        values = self._scores(X)
+        return values[:, 0] if self.n_outputs_ == 1 else values
+
+
+def nearest_shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities nearest to the scores of each row: some constant less, and at least zero.
+
+    The order of the classes stays, so the most probable class is the one with the largest score.
+    """
+    scores = scores - scores.max(axis=1, keepdims=True)  # huge scores would swallow the one
+    ordered = -np.sort(-scores, axis=1)
+    excess = np.cumsum(ordered, axis=1) - 1.0
+    counts = np.arange(1, scores.shape[1] + 1)
+    n_positive = np.count_nonzero(ordered * counts > excess, axis=1)
+    rows = np.arange(len(scores))
+    threshold = excess[rows, n_positive - 1] / n_positive
+    shares = np.maximum(scores - threshold[:, None], 0.0)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -1,0 +1,345 @@
+"""Forest Alternating Optimization (FAO): one objective over all trees of a forest.
+
+The forest is the sum of its trees. An iteration takes each tree in turn, the others fixed, which
+is a tree to be optimised on what the others leave over; then all leaves of all trees together,
+the splits fixed ([1]_ section 4).
+
+References
+----------
+.. [1] Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision forests: Forest
+   Alternating Optimization", CVPR 2023.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney import _core
+from spinney.data import Problem
+from spinney.losses import Array, ForestLoss
+from spinney.optimize.leaves import LeafTask, solve_leaves
+from spinney.optimize.tao import (
+    TAOOptions,
+    native_optimizer,
+    set_tree_splits,
+    solve_splits,
+    start_length,
+    tightened,
+)
+from spinney.optimize.trace import Trace
+from spinney.tree.prune import prune
+from spinney.tree.structure import Topology, Tree
+
+#: Rounds over the trees in which leaves are refitted one tree after the other, where they have no
+#: joint solution at hand.
+BACKFITTING_ROUNDS = 10
+
+#: Iterations without progress after which an exploring run ends; it may go up before it goes down.
+PATIENCE = 5
+
+
+@dataclass(frozen=True)
+class FAOOptions:
+    """How one forest is optimised; the estimators' docstrings explain each word.
+
+    Attributes
+    ----------
+    tao : TAOOptions
+        How each tree is: its splits, penalty, solver, order and guard. Loss and leaves are the
+        forest's.
+    loss : ForestLoss
+    leaf_alpha : float
+        Weight of the penalty on leaf values; the paper's μ.
+    leaf_penalty : {"l1", "l2"}
+    max_iter : int
+    tol : float
+    n_threads : int
+    """
+
+    tao: TAOOptions
+    loss: ForestLoss
+    leaf_alpha: float = 0.01
+    leaf_penalty: str = "l2"
+    max_iter: int = 20
+    tol: float = 1e-4
+    n_threads: int = 1
+
+    @property
+    def l1(self) -> float:
+        """Weight of the absolute leaf values."""
+        return self.leaf_alpha if self.leaf_penalty == "l1" else 0.0
+
+    @property
+    def l2(self) -> float:
+        """Weight of the squared leaf values."""
+        return self.leaf_alpha if self.leaf_penalty == "l2" else 0.0
+
+
+@dataclass(frozen=True)
+class OptimizedForest:
+    """Pruned trees, whose outputs add up, and how they came about."""
+
+    trees: tuple[Tree, ...]
+    trace: Trace
+
+
+Callback = Callable[[Trace], None]
+
+
+def optimize_forest(
+    problem: Problem,
+    starts: Sequence[Topology | Tree],
+    seeds: Sequence[int],
+    options: FAOOptions,
+    callback: Callback | None = None,
+    *,
+    keeps_leaves: bool = False,
+) -> OptimizedForest:
+    """Forest of low objective, found by alternating over the trees and over all leaves.
+
+    With ``monotone`` no step raises the objective. Without it every solution of a split is
+    accepted, which finds better forests; then single steps may go up.
+
+    Parameters
+    ----------
+    problem : Problem
+    starts : sequence of (left, right) or Tree
+        One a tree: a shape, whose parameters are drawn at random, or a tree whose splits are to be
+        improved.
+    seeds : sequence of int
+        One a tree.
+    options : FAOOptions
+    callback : callable, optional
+        Called with the trace after each step over a tree or over all leaves.
+    keeps_leaves : bool, default=False
+        The given trees are a forest, whose outputs add up, and which is to be improved as it is.
+        Otherwise their leaves are fitted anew, all together.
+    """
+    return _Run(problem, starts, seeds, options, callback, keeps_leaves=keeps_leaves).result()
+
+
+@dataclass
+class _Member:
+    """One tree: its native state, and what the forest knows of it."""
+
+    native: _core.TreeOptimizer
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    first_leaf: int  # leaves are numbered through all trees
+    values: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    split_penalty: float = 0.0
+
+    @property
+    def n_leaves(self) -> int:
+        return int(np.count_nonzero(self.left < 0))
+
+
+class _Run:
+    """One optimisation: the trees, the scores they give together, and the trace."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        starts: Sequence[Topology | Tree],
+        seeds: Sequence[int],
+        options: FAOOptions,
+        callback: Callback | None,
+        *,
+        keeps_leaves: bool,
+    ) -> None:
+        self.problem = problem
+        self.options = options
+        self.callback = callback
+        self.trace = Trace()
+        self.began = time.perf_counter()
+        self.centre = np.zeros(problem.n_outputs)
+        wanted = options.loss.wanted(problem.classes, problem.n_classes)
+        if not problem.n_classes:
+            # The penalty is to shrink leaves towards the mean, not towards zero.
+            self.centre = np.average(problem.values, axis=0, weights=problem.sample_weight)
+            wanted = problem.values - self.centre
+        self.task = LeafTask(options.loss, wanted, problem.classes, problem.sample_weight)
+        # What is asked of the tree at hand; the core reads it in place, for all trees.
+        self.left_over = wanted.copy()
+        self.scores = np.zeros_like(wanted)
+        self.leaf_of = np.zeros((len(starts), problem.n_rows), dtype=np.uint32)
+        self.members: list[_Member] = []
+        self.keeps_leaves = keeps_leaves
+        for start, seed in zip(starts, seeds, strict=True):
+            self._add(start, seed)
+        if keeps_leaves:
+            for number, start in enumerate(starts):
+                self._keep_leaves(number, start)
+        else:
+            self._step_over_leaves()
+        self._record("start")
+
+    def result(self) -> OptimizedForest:
+        best, n_stalled = math.inf, 0
+        for iteration in range(1, self.options.max_iter + 1):
+            is_tight = self._tighten(iteration / self.options.max_iter)
+            for number in range(len(self.members)):
+                self._step_over_tree(number, iteration)
+                self._record("tree")
+            self._step_over_leaves()
+            objective = self._record("leaves")
+            if not is_tight:
+                continue
+            is_monotone = self.options.tao.monotone
+            # While everything is accepted, weights grow: the penalty rises as the loss falls.
+            reached = objective if is_monotone else self.trace.loss[-1]
+            n_stalled = 0 if reached < (1 - self.options.tol) * best else n_stalled + 1
+            best = min(best, reached)
+            if n_stalled >= (1 if is_monotone else PATIENCE) and self.options.tol > 0:
+                break
+        return OptimizedForest(tuple(self._tree(member) for member in self.members), self.trace)
+
+    def _add(self, start: Topology | Tree, seed: int) -> None:
+        """Add a tree with given splits, or with splits drawn at random. It gives nothing yet."""
+        options = self.options
+        tao = replace(options.tao, seed=seed, n_threads=options.n_threads)
+        left, right = (start.left, start.right) if isinstance(start, Tree) else start
+        first_leaf = sum(member.n_leaves for member in self.members)
+        native = native_optimizer(self.problem, left, right, self._core_task(), tao)
+        if isinstance(start, Tree):
+            set_tree_splits(native, start)
+        else:
+            is_axis = tao.split == "axis" and tao.monotone
+            native.draw_splits(tao.init, start_length(tao), is_axis)
+        self.members.append(_Member(native, left, right, first_leaf))
+        self._take(len(self.members) - 1)
+        # Its leaves were fitted to all that is wanted: all trees together would give far too much.
+        self.members[-1].values = np.zeros_like(self.members[-1].values)
+
+    def _keep_leaves(self, number: int, start: Topology | Tree) -> None:
+        """Let a given tree give what its leaves say."""
+        assert isinstance(start, Tree), "a shape has no leaves to keep"
+        values = start.leaf_values / self.problem.target_scale - self.centre / len(self.members)
+        self.members[number].values = values
+        self.scores += self._outputs(number)
+
+    def _core_task(self) -> _core.Task:
+        options, problem = self.options, self.problem
+        return _core.Task(
+            classes=problem.classes,
+            values=self.left_over,
+            weights=problem.sample_weight,
+            n_outputs=problem.n_outputs,
+            loss=options.loss.name,
+            leaf="constant",
+            huber_delta=options.loss.delta,
+            leaf_alpha=0.0,
+            leaf_ridge=0.0,
+            leaf_epochs=1,
+            constant_l1=options.l1,
+            constant_l2=options.l2,
+        )
+
+    def _tighten(self, progress: float) -> bool:
+        """Limit the weights of hyperplanes, the more the further the run is; True if for good."""
+        wanted = self.options.tao.max_weights
+        limit = tightened(wanted, self.problem.n_features, progress)
+        for member in self.members:
+            member.native.limit_weights(limit, 0)
+        return limit in (0, wanted)
+
+    def _step_over_tree(self, number: int, iteration: int) -> None:
+        """One sweep over a tree, on what the other trees leave over ([1]_ eq. 3)."""
+        member = self._ask(number)
+        tao = self.options.tao
+        solve_splits(member.native, iteration, tao.order, is_guarded=tao.monotone)
+        self._take(number)
+        self.scores += self._outputs(number)
+
+    def _step_over_leaves(self) -> None:
+        """All leaves of all trees, the splits fixed ([1]_ eq. 6)."""
+        options = self.options
+        if options.loss.curvature is None or options.l1 > 0:
+            for _ in range(BACKFITTING_ROUNDS):
+                self._backfit()
+            return
+        present = np.concatenate([member.values for member in self.members])
+        values, self.scores = solve_leaves(
+            self.task, self.leaf_of, present, self.scores, options.l2, options.n_threads
+        )
+        # Leaves that no row reaches keep what they say: other rows may come.
+        is_reached = np.zeros(len(values), dtype=np.bool_)
+        is_reached[self.leaf_of] = True
+        values[~is_reached] = present[~is_reached]
+        for member in self.members:
+            member.values = values[member.first_leaf : member.first_leaf + member.n_leaves]
+
+    def _backfit(self) -> None:
+        """Leaves of one tree after the other, each to its optimum given the others."""
+        if self.callback is not None:
+            self.callback(self.trace)
+        for number in range(len(self.members)):
+            member = self._ask(number)
+            member.native.fit_leaves(0, self.options.tao.monotone)
+            self._take(number)
+            self.scores += self._outputs(number)
+
+    def _ask(self, number: int) -> _Member:
+        """Take a tree out of the scores, and ask it for what is then left over."""
+        member = self.members[number]
+        self.scores -= self._outputs(number)
+        np.subtract(self.task.wanted, self.scores, out=self.left_over)
+        member.native.set_leaves(np.ascontiguousarray(member.values))
+        return member
+
+    def _take(self, number: int) -> None:
+        """Note where rows and leaves of a tree are after a step."""
+        member = self.members[number]
+        member.values = member.native.leaves()[0]
+        rank = np.cumsum(member.left < 0, dtype=np.int64) - 1
+        # Rows of no weight are in no leaf; any will do, for they count nothing.
+        reached = np.maximum(member.native.leaf_of(), -1)
+        self.leaf_of[number] = member.first_leaf + np.where(reached < 0, 0, rank[reached])
+        _, penalty = member.native.objective()
+        member.split_penalty = float(penalty) - self._leaf_penalty(member)
+
+    def _outputs(self, number: int) -> Array:
+        """What a tree gives each row."""
+        member = self.members[number]
+        return np.asarray(member.values[self.leaf_of[number] - member.first_leaf])
+
+    def _leaf_penalty(self, member: _Member) -> float:
+        size = np.abs(member.values)
+        return float(self.options.l1 * size.sum() + self.options.l2 * (size**2).sum())
+
+    def _record(self, phase: str) -> float:
+        task = self.task
+        loss = task.loss.total(task.wanted, self.scores, task.codes, task.weights)
+        penalty = sum(member.split_penalty + self._leaf_penalty(member) for member in self.members)
+        n_active = sum(member.native.count_active() for member in self.members)
+        self.trace.record(loss + penalty, loss, n_active, time.perf_counter() - self.began, phase)
+        if self.callback is not None:
+            self.callback(self.trace)
+        return loss + penalty
+
+    def _tree(self, member: _Member) -> Tree:
+        """A finished tree, in the unit of the targets."""
+        bias, (indptr, indices, weights) = member.native.splits()
+        values = member.values + self.centre / len(self.members)
+        tree = Tree(
+            n_features=self.problem.n_features,
+            left=member.left,
+            right=member.right,
+            bias=bias,
+            split_indptr=indptr,
+            split_indices=indices,
+            split_weights=weights,
+            leaf_kind="constant",
+            leaf_values=values * self.problem.target_scale,
+            leaf_indptr=np.zeros(values.size + 1, dtype=np.int64),
+            leaf_indices=np.zeros(0, dtype=np.int32),
+            leaf_weights=np.zeros(0, dtype=np.float32),
+        )
+        # A forest that goes on keeps the branches that only earlier rows reached.
+        return prune(tree, None if self.keeps_leaves else member.native.reach())

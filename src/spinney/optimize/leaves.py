@@ -1,0 +1,132 @@
+"""All leaves of a forest at once, its splits fixed.
+
+With fixed splits a forest is linear in the values of its leaves ([1]_ eq. 6): a row has a one in
+the column of each leaf it reaches. The same step improves a forest that something else has grown,
+and is then known as global refinement.
+
+References
+----------
+.. [1] Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision forests: Forest
+   Alternating Optimization", CVPR 2023.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney import _core
+from spinney.losses import Array, ForestLoss
+
+#: Systems of more leaves are solved by conjugate gradients. A factor has the square of it in
+#: numbers and costs a third of its cube.
+DIRECT_LIMIT = 1024
+
+#: Share of the sum by which a round has to lower it for another one to follow.
+LEAST_PROGRESS = 1e-5
+
+#: Least penalty, as a share of the weight of the rows. Without any, trees could trade constants.
+LEAST_PENALTY = 1e-9
+
+
+@dataclass(frozen=True)
+class LeafTask:
+    """What the leaves have to give together.
+
+    Attributes
+    ----------
+    loss : ForestLoss
+        Any but the absolute loss, which has no quadratic bound.
+    wanted : float64[n_rows, n_outputs]
+    codes : int32[n_rows]
+        Class codes; empty for regression.
+    weights : float64[n_rows]
+    """
+
+    loss: ForestLoss
+    wanted: Array
+    codes: NDArray[np.int32]
+    weights: Array
+
+
+def solve_leaves(
+    task: LeafTask,
+    leaves: NDArray[np.uint32],
+    values: Array,
+    scores: Array,
+    l2: float,
+    n_threads: int = 1,
+    n_rounds: int | None = None,
+) -> tuple[Array, Array]:
+    """Leaf values of lower loss + l2 * |values|**2, and the scores they give.
+
+    The squared loss is solved outright; other losses by rounds on their quadratic bounds, each of
+    which can only lower the sum.
+
+    Parameters
+    ----------
+    task : LeafTask
+    leaves : uint32[n_trees, n_rows]
+        Leaf of each row in each tree, numbered through all trees.
+    values : float64[n_leaves, n_outputs]
+        Present values.
+    scores : float64[n_rows, n_outputs]
+        What they give.
+    l2 : float
+        Weight of the squared values.
+    n_threads : int, default=1
+    n_rounds : int or None, default=None
+        Most rounds; they end before if they bring nothing. None is a few, for one step of many.
+    """
+    curvature = task.loss.curvature
+    assert curvature is not None, "the absolute loss has no quadratic bound"
+    # The penalty in units of the bound, and enough of it to make the solution unique.
+    least = max(LEAST_PENALTY * float(task.weights.sum()), float(np.finfo(np.float64).tiny))
+    penalty = max(l2 / curvature, least)
+    system = _core.LeafSystem(leaves, task.weights, len(values), penalty, DIRECT_LIMIT, n_threads)
+    if n_rounds is None:
+        for _ in range(task.loss.n_rounds):
+            aim = task.loss.aim(task.wanted, scores, task.codes)
+            values = system.solve(aim, values)
+            scores = system.add_up(values)
+        return values, scores
+    return _converged(task, system, values, scores, l2, n_rounds)
+
+
+def _converged(
+    task: LeafTask,
+    system: _core.LeafSystem,
+    values: Array,
+    scores: Array,
+    l2: float,
+    n_rounds: int,
+) -> tuple[Array, Array]:
+    """Rounds until they bring nothing, each from a point beyond the last one (Nesterov, 1983).
+
+    A round that would raise the sum is done again from where the last one ended.
+    """
+
+    def total(values: Array, scores: Array) -> float:
+        loss = task.loss.total(task.wanted, scores, task.codes, task.weights)
+        return loss + l2 * float((values**2).sum())
+
+    best, ahead, momentum = total(values, scores), scores, 1.0
+    for _ in range(n_rounds):
+        new_values = system.solve(task.loss.aim(task.wanted, ahead, task.codes), values)
+        new_scores = system.add_up(new_values)
+        found = total(new_values, new_scores)
+        if found > best and ahead is not scores:
+            ahead, momentum = scores, 1.0
+            continue
+        is_done = not found < (1 - LEAST_PROGRESS) * best
+        next_momentum = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
+        ahead = new_scores + (momentum - 1.0) / next_momentum * (new_scores - scores)
+        if found <= best:
+            values, scores, best = new_values, new_scores, found
+        momentum = next_momentum
+        if is_done or task.loss.n_rounds == 1:
+            break
+    return values, scores

@@ -1,0 +1,315 @@
+"""Behaviour of FAOForestClassifier and FAOForestRegressor."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from contextlib import redirect_stdout
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_digits, make_classification, make_regression
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, train_test_split
+
+from spinney import FAOForestClassifier, FAOForestRegressor, Tree
+from spinney.ensembles.averaging import AveragingPlan
+from spinney.estimators.fao import nearest_shares
+from spinney.tree.route import outputs
+from tests import reference
+
+DIGITS = train_test_split(*load_digits(return_X_y=True), random_state=0)
+X, Y = make_classification(200, 6, n_informative=4, n_classes=3, random_state=0)
+X = X.astype(np.float32)
+NAMES = np.array(["oak", "ash", "elm"])[Y]
+XR, YR = make_regression(200, 6, n_targets=2, noise=3.0, random_state=0)
+XR = XR.astype(np.float32)
+YR = YR + 100 * np.abs(XR[:, :2])
+LOSSES = pytest.mark.parametrize("loss", ["squared_hinge", "squared_error", "log_loss"])
+
+
+def classifier(**values: Any) -> FAOForestClassifier:
+    defaults = {"n_forests": 2, "n_trees": 3, "max_depth": 3, "max_iter": 3, "random_state": 0}
+    return FAOForestClassifier(**(defaults | values))
+
+
+def regressor(**values: Any) -> FAOForestRegressor:
+    defaults = {"n_forests": 2, "n_trees": 3, "max_depth": 3, "max_iter": 3, "random_state": 0}
+    return FAOForestRegressor(**(defaults | values))
+
+
+def same(one: Any, two: Any) -> bool:
+    trees = zip(one.trees_, two.trees_, strict=True)
+    return all(a.same_as(b) for a, b in trees)
+
+
+def test_digits_are_told_apart_better_than_by_ten_times_as_many_greedy_trees():
+    X_train, X_test, y_train, y_test = DIGITS
+    forest = FAOForestClassifier(n_forests=3, n_trees=5, max_depth=4, random_state=0, n_jobs=2)
+    greedy = RandomForestClassifier(150, random_state=0).fit(X_train, y_train)
+    score = forest.fit(X_train, y_train).score(X_test, y_test)
+    assert score > greedy.score(X_test, y_test)
+    assert score > 0.98
+
+
+def test_the_average_of_forests_beats_each_of_them():
+    X_train, X_test, y_train, y_test = DIGITS
+    forest = FAOForestClassifier(n_forests=4, n_trees=4, max_depth=4, random_state=1, n_jobs=2)
+    forest.fit(X_train, y_train)
+    singles = []
+    for first in range(0, 16, 4):
+        scores = sum(outputs(tree, _rows(X_test), 1) for tree in forest.trees_[first : first + 4])
+        singles.append((scores.argmax(axis=1) == y_test).mean())
+    assert forest.score(X_test, y_test) > max(singles)
+
+
+def _rows(X):
+    from spinney.data import as_rows
+
+    return as_rows(X.astype(np.float32))
+
+
+@LOSSES
+def test_scores_are_the_mean_of_summed_trees(loss):
+    forest = classifier(loss=loss).fit(X, NAMES)
+    slow = sum(np.array(reference.outputs(tree, X)) for tree in forest.trees_) / 2
+    assert forest.decision_function(X) == pytest.approx(slow, abs=1e-5)
+    assert np.array_equal(forest.predict(X), forest.classes_[forest.decision_function(X).argmax(1)])
+
+
+@LOSSES
+def test_probabilities_behave(loss):
+    forest = classifier(loss=loss).fit(X, NAMES)
+    shares = forest.predict_proba(X)
+    assert (shares >= 0).all()
+    assert shares.sum(axis=1) == pytest.approx(1.0)
+    assert np.array_equal(forest.classes_[shares.argmax(axis=1)], forest.predict(X))
+    with np.errstate(divide="ignore"):
+        assert np.array_equal(forest.predict_log_proba(X), np.log(shares))
+
+
+def test_nearest_probabilities_are_those_of_a_slow_search():
+    scores = np.random.default_rng(0).normal(scale=2.0, size=(200, 4))
+    scores[:3] = [[0, 0, 0, 0], [5, 5, -5, -5], [-1e9, 0, 0, 1]]
+    slow = np.array([reference.nearest_shares(row) for row in scores])
+    assert nearest_shares(scores) == pytest.approx(slow, abs=1e-9)
+    assert nearest_shares(np.array([[1e300, 0.0, -1e300]])).tolist() == [[1.0, 0.0, 0.0]]
+
+
+def test_two_classes_have_one_decision():
+    forest = classifier().fit(X, Y > 0)
+    decision = forest.decision_function(X)
+    assert decision.shape == (200,)
+    assert np.array_equal(forest.predict(X), decision > 0)
+
+
+def test_one_class_is_predicted():
+    forest = classifier().fit(X, np.full(200, "oak"))
+    assert (forest.predict(X) == "oak").all()
+    assert forest.predict_proba(X) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber"])
+def test_numbers_are_predicted_in_their_unit(loss):
+    one = regressor(loss=loss, huber_delta=20.0, max_iter=10).fit(XR, YR)
+    assert one.predict(XR).shape == (200, 2)
+    assert one.score(XR, YR) > 0.8
+    # A power of two changes no rounding, and the mean of the targets is no part of the penalty.
+    scaled = regressor(loss=loss, huber_delta=1024 * 20.0, max_iter=10).fit(XR, 1024 * YR)
+    assert scaled.predict(XR) == pytest.approx(1024 * one.predict(XR), rel=1e-6)
+    single = regressor(loss=loss).fit(XR, YR[:, 0])
+    assert single.predict(XR).shape == (200,)
+
+
+def test_a_shifted_target_shifts_the_prediction():
+    one = regressor(leaf_alpha=50.0).fit(XR, YR)
+    shifted = regressor(leaf_alpha=50.0).fit(XR, YR + 1000.0)
+    assert shifted.predict(XR) - 1000.0 == pytest.approx(one.predict(XR), abs=0.05 * YR.std())
+
+
+@pytest.mark.parametrize("make", [classifier, regressor])
+@pytest.mark.parametrize("n_jobs", [2, 5, -1])
+def test_jobs_change_nothing(make, n_jobs):
+    rows, targets = (X, NAMES) if make is classifier else (XR, YR)
+    assert same(make().fit(rows, targets), make(n_jobs=n_jobs).fit(rows, targets))
+
+
+@pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
+def test_backends_change_nothing(backend):
+    here = classifier().fit(X, NAMES)
+    with joblib.parallel_config(backend, n_jobs=2):
+        assert same(here, classifier(n_jobs=None).fit(X, NAMES))
+
+
+def test_memory_layout_changes_nothing():
+    here = classifier().fit(X, NAMES)
+    assert same(here, classifier().fit(np.asfortranarray(X), NAMES))
+    assert same(here, classifier().fit(sp.csr_matrix(X), NAMES))
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    assert same(here, classifier().fit(frozen, NAMES))
+
+
+def test_another_seed_gives_another_forest():
+    assert not same(classifier().fit(X, NAMES), classifier(random_state=1).fit(X, NAMES))
+    forest = classifier().fit(X, NAMES)
+    assert not forest.trees_[0].same_as(forest.trees_[3])
+
+
+def test_forests_are_added_by_a_warm_start():
+    grown = classifier(n_forests=1, warm_start=True).fit(X, NAMES)
+    first = grown.trees_
+    grown.set_params(n_forests=3).fit(X, NAMES)
+    assert grown.trees_[:3] == first
+    assert same(grown, classifier(n_forests=3).fit(X, NAMES))
+    assert grown.n_forests_ == 3
+    assert len(grown.traces_) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_forests", 1), ("n_trees", 4), ("loss", "log_loss")]
+)
+def test_a_warm_start_that_cannot_go_on_is_refused(name, value):
+    forest = classifier(warm_start=True).fit(X, NAMES)
+    before = forest.trees_
+    with pytest.raises(ValueError, match=f"{name}={value!r} with warm_start=True"):
+        forest.set_params(**{name: value}).fit(X, NAMES)
+    assert forest.trees_ == before
+
+
+def test_refit_goes_on_from_the_fitted_forests():
+    X_train, X_test, y_train, y_test = DIGITS
+    forest = classifier(max_iter=8, max_depth=4).fit(X_train[:300], y_train[:300])
+    few = forest.score(X_test, y_test)
+    parameters = forest.n_parameters_
+    assert forest.refit(X_train, y_train) is forest
+    assert forest.score(X_test, y_test) > few + 0.01
+    assert len(forest.trees_) == 6
+    assert forest.n_parameters_ < 3 * parameters
+    assert "_is_refit" not in vars(forest)
+
+
+def test_refit_on_the_same_rows_starts_where_fit_ended():
+    forest = classifier(monotone=True).fit(X, NAMES)
+    ends = [trace.loss[-1] for trace in forest.traces_]
+    forest.refit(X, NAMES)
+    assert [trace.loss[0] for trace in forest.traces_] == pytest.approx(ends, rel=1e-6)
+    assert all(trace.objective[-1] <= trace.objective[0] for trace in forest.traces_)
+
+
+def test_refit_takes_rows_of_some_classes_but_no_new_ones():
+    forest = classifier().fit(X, NAMES)
+    forest.refit(X[NAMES != "oak"], NAMES[NAMES != "oak"])
+    assert forest.classes_.tolist() == ["ash", "elm", "oak"]
+    before = forest.trees_
+    with pytest.raises(ValueError, match=r"new classes \['yew'\].*try fit with all rows"):
+        forest.refit(X, np.where(NAMES == "oak", "yew", NAMES))
+    assert forest.trees_ == before
+    with pytest.raises(ValueError, match="features"):
+        forest.refit(X[:, :3], NAMES)
+    with pytest.raises(ValueError, match="goes on from trees of 2 outputs but y has 1"):
+        regressor().fit(XR, YR).refit(XR, YR[:, 0])
+
+
+def test_refit_needs_a_fit():
+    with pytest.raises(NotFittedError):
+        classifier().refit(X, NAMES)
+
+
+def test_what_is_fitted_can_be_read():
+    forest = classifier().fit(X, NAMES)
+    assert forest.n_iter_ == 3
+    assert len(forest) == 6
+    assert all(isinstance(tree, Tree) for tree in forest.trees_)
+    assert forest.apply(X).shape == (200, 6)
+    assert forest.decision_path(X)[0].shape[0] == 200
+    assert forest.feature_importances_.sum() == pytest.approx(1.0)
+    assert forest.n_parameters_ == sum(reference.count_parameters(t) for t in forest.trees_)
+    assert forest.flops_ > 0
+    assert set(forest.traces_[0].phase) == {"start", "tree", "leaves"}
+
+
+def test_a_line_a_forest_is_printed():
+    out = io.StringIO()
+    with redirect_stdout(out):
+        classifier(verbose=1).fit(X, NAMES)
+    lines = out.getvalue().splitlines()
+    assert len(lines) == 2
+    assert lines[1].startswith("forest   2 of 2  iterations 3  objective ")
+
+
+def test_pickled_and_cloned_forests_do_the_same():
+    forest = classifier().fit(X, NAMES)
+    copy = pickle.loads(pickle.dumps(forest))
+    assert same(forest, copy)
+    assert np.array_equal(copy.predict_proba(X), forest.predict_proba(X))
+    assert same(forest, clone(forest).fit(X, NAMES))
+
+
+def test_forests_can_be_searched():
+    search = GridSearchCV(classifier(max_iter=2), {"leaf_alpha": [0.1, 10.0]}, cv=2).fit(X, NAMES)
+    assert search.best_params_["leaf_alpha"] in (0.1, 10.0)
+
+
+def test_class_weights_are_sample_weights():
+    factors = {"oak": 1.0, "ash": 3.0, "elm": 2.0}
+    one = classifier(class_weight=factors).fit(X, NAMES)
+    two = classifier().fit(X, NAMES, np.array([factors[name] for name in NAMES]))
+    assert same(one, two)
+
+
+@pytest.mark.parametrize("init", ["supervised", "balanced", "random", "cart", "random_structure"])
+def test_every_start_works(init):
+    assert classifier(init=init).fit(X, NAMES).score(X, NAMES) > 0.7
+    assert regressor(init=init).fit(XR, YR).score(XR, YR) > 0.4
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        ({"n_forests": 0}, ValueError, "n_forests=0 is too small"),
+        ({"n_forests": 2.0}, TypeError, "n_forests=2.0 is of type float"),
+        ({"n_trees": 0}, ValueError, "n_trees=0 is too small"),
+        ({"leaf_alpha": -1.0}, ValueError, "leaf_alpha=-1.0 is too small"),
+        ({"leaf_alpha": "x"}, TypeError, "leaf_alpha='x' is of type str"),
+        ({"leaf_penalty": "l3"}, ValueError, "leaf_penalty='l3' is not known"),
+        ({"loss": "zero_one"}, ValueError, "loss='zero_one' is not known"),
+        ({"loss": "huber"}, ValueError, "try FAOForestRegressor"),
+        ({"alpha": np.nan}, ValueError, "alpha=nan is not finite"),
+        ({"max_weights": 3, "monotone": True}, ValueError, "dropping weights can raise"),
+    ],
+)
+def test_values_of_no_use_are_refused_before_any_work(values, error, message):
+    with pytest.raises(error, match=message):
+        classifier(**values).fit(X, NAMES)
+
+
+def test_losses_of_classes_are_refused_for_numbers():
+    with pytest.raises(ValueError, match="try FAOForestClassifier"):
+        regressor(loss="log_loss").fit(XR, YR)
+
+
+def test_seeds_of_forests_do_not_meet():
+    plan = AveragingPlan(0, 5, 10)
+    seeds = [seed for forest in range(5) for seed in plan.seeds(forest)]
+    assert len(set(seeds)) == 50
+
+
+def test_an_interrupted_fit_leaves_the_forest_as_it_was(monkeypatch):
+    forest = classifier().fit(X, NAMES)
+    before = dict(vars(forest))
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("spinney.estimators.fao.report_forest", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        forest.fit(X, NAMES)
+    with pytest.raises(KeyboardInterrupt):
+        forest.refit(X, NAMES)
+    assert vars(forest) == before

@@ -1,0 +1,150 @@
+"""The step over all leaves of all trees, and the bounds by which it sees the losses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from spinney import _core
+from spinney.losses import ForestLoss
+from spinney.optimize import leaves as leaf_step
+from spinney.optimize.leaves import LeafTask, solve_leaves
+from tests import reference
+from tests.strategies import seeds
+
+CLASS_LOSSES = ["squared_error", "squared_hinge", "log_loss"]
+VALUE_LOSSES = ["squared_error"]
+
+
+def leaf_task(seed, loss, *, is_class=True, n_rows=80, n_trees=3, n_leaves=5):
+    """Random rows in random leaves."""
+    rng = np.random.default_rng(seed)
+    leaves = rng.integers(n_leaves, size=(n_trees, n_rows)) + n_leaves * np.arange(n_trees)[:, None]
+    weights = rng.integers(1, 4, n_rows).astype(float)
+    forest_loss = ForestLoss(loss, 0.5)
+    codes = rng.integers(3, size=n_rows).astype(np.int32) if is_class else np.zeros(0, np.int32)
+    wanted = forest_loss.wanted(codes, 3) if is_class else rng.normal(size=(n_rows, 2))
+    task = LeafTask(forest_loss, wanted, codes, weights)
+    return task, leaves.astype(np.uint32), np.zeros((n_trees * n_leaves, wanted.shape[1]))
+
+
+def cost(task, scores, values, l2):
+    return task.loss.total(task.wanted, scores, task.codes, task.weights) + l2 * (values**2).sum()
+
+
+@pytest.mark.parametrize("direct_limit", [0, 1000], ids=["conjugate gradients", "direct"])
+@pytest.mark.parametrize("l2", [0.01, 3.0, 1e4])
+def test_squared_loss_is_solved_as_by_the_normal_equations(direct_limit, l2):
+    task, leaves, start = leaf_task(0, "squared_error", is_class=False)
+    system = _core.LeafSystem(leaves, task.weights, len(start), l2, direct_limit, 1)
+    values = system.solve(task.wanted, start)
+    judge = reference.ridge_leaves(leaves, task.weights, task.wanted, len(start), l2)
+    assert values == pytest.approx(judge, abs=1e-7)
+    sums = np.add.reduce([judge[of_tree] for of_tree in leaves])
+    assert system.add_up(judge) == pytest.approx(sums, abs=1e-12)
+
+
+@pytest.mark.parametrize("direct_limit", [0, 1000], ids=["conjugate gradients", "direct"])
+def test_without_a_penalty_the_least_squares_are_reached(monkeypatch, direct_limit):
+    monkeypatch.setattr(leaf_step, "DIRECT_LIMIT", direct_limit)
+    task, leaves, start = leaf_task(1, "squared_error", is_class=False)
+    _, scores = solve_leaves(task, leaves, start, np.zeros_like(task.wanted), 0.0)
+    best = reference.ridge_leaves(leaves, task.weights, task.wanted, len(start), 1e-9)
+    best_scores = np.add.reduce([best[of_tree] for of_tree in leaves])
+    assert cost(task, scores, best, 0.0) == pytest.approx(cost(task, best_scores, best, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("loss", "is_class"),
+    [(loss, True) for loss in CLASS_LOSSES] + [(loss, False) for loss in VALUE_LOSSES],
+)
+def test_rounds_never_raise_the_sum_and_lead_to_its_least_value(loss, is_class):
+    task, leaves, values = leaf_task(2, loss, is_class=is_class)
+    scores = np.zeros_like(task.wanted)
+    l2 = 0.5
+    costs = [cost(task, scores, values, l2)]
+    for _ in range(40):
+        values, scores = solve_leaves(task, leaves, values, scores, l2)
+        costs.append(cost(task, scores, values, l2))
+    assert (np.diff(costs) <= 1e-9).all()
+
+    def judged(flat):
+        theta = flat.reshape(values.shape)
+        return cost(task, np.add.reduce([theta[of_tree] for of_tree in leaves]), theta, l2)
+
+    best = minimize(judged, np.zeros(values.size), method="L-BFGS-B", options={"maxiter": 500})
+    assert costs[-1] == pytest.approx(best.fun, rel=1e-4)
+
+
+@pytest.mark.parametrize("loss", CLASS_LOSSES)
+@pytest.mark.parametrize("l2", [1e-3, 1.0])
+def test_many_rounds_lead_to_the_least_value_at_once(loss, l2):
+    task, leaves, start = leaf_task(4, loss)
+    values, scores = solve_leaves(
+        task, leaves, start, np.zeros_like(task.wanted), l2, n_rounds=2000
+    )
+
+    def judged(flat):
+        theta = flat.reshape(values.shape)
+        return cost(task, np.add.reduce([theta[of_tree] for of_tree in leaves]), theta, l2)
+
+    options = {"maxiter": 5000, "maxfun": 500_000}
+    best = minimize(judged, np.zeros(values.size), method="L-BFGS-B", options=options)
+    assert cost(task, scores, values, l2) <= best.fun * (1 + 2e-3)
+
+
+@given(seed=seeds(), loss=st.sampled_from(CLASS_LOSSES))
+@settings(max_examples=60, deadline=None)
+def test_the_bound_touches_the_loss_and_is_never_below_it(seed, loss):
+    task, _, _ = leaf_task(seed, loss, n_rows=20)
+    rng = np.random.default_rng(seed)
+    now, other = rng.normal(scale=2.0, size=(2, *task.wanted.shape))
+    aim = task.loss.aim(task.wanted, now, task.codes)
+
+    def bound(scores):
+        squares = task.weights @ ((aim - scores) ** 2).sum(axis=1)
+        return task.loss.curvature * squares
+
+    def loss_at(scores):
+        return task.loss.total(task.wanted, scores, task.codes, task.weights)
+
+    gap = bound(now) - loss_at(now)
+    assert bound(other) - loss_at(other) >= gap - 1e-9 * (1 + abs(gap))
+
+
+@pytest.mark.parametrize("loss", [*CLASS_LOSSES, "absolute_error", "huber"])
+def test_losses_are_those_of_single_rows(loss):
+    is_class = loss in CLASS_LOSSES
+    task, _, _ = leaf_task(3, loss, is_class=is_class)
+    scores = np.random.default_rng(0).normal(size=task.wanted.shape)
+    targets = task.codes if is_class else task.wanted
+    slow = sum(
+        weight * reference.forest_row_loss(loss, row, target, huber_delta=0.5)
+        for weight, row, target in zip(task.weights, scores, targets, strict=True)
+    )
+    assert task.loss.total(task.wanted, scores, task.codes, task.weights) == pytest.approx(slow)
+
+
+@pytest.mark.parametrize(
+    ("leaves", "n_leaves", "l2", "message"),
+    [
+        ([[0, 5]], 3, 1.0, "out of range"),
+        ([[0, 1]], 3, 0.0, "l2"),
+        ([[0, 1]], 3, np.nan, "l2"),
+        ([[0, 1, 2]], 3, 1.0, "one weight a row"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(leaves, n_leaves, l2, message):
+    with pytest.raises(ValueError, match=message):
+        _core.LeafSystem(np.array(leaves, dtype=np.uint32), np.ones(2), n_leaves, l2, 10, 1)
+
+
+def test_targets_that_do_not_fit_are_refused():
+    system = _core.LeafSystem(np.zeros((1, 2), dtype=np.uint32), np.ones(2), 1, 1.0, 10, 1)
+    with pytest.raises(ValueError, match="one row a row"):
+        system.solve(np.zeros((3, 1)), np.zeros((1, 1)))
+    with pytest.raises(ValueError, match="one row a leaf"):
+        system.add_up(np.zeros((2, 1)))
