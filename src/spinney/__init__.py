@@ -4,12 +4,15 @@ from spinney.estimators import (
     FAOForestClassifier,
     FAOForestRegressor,
     RandomStructure,
+    RefinedForestClassifier,
+    RefinedForestRegressor,
     RegularizationPath,
     TAOBoostClassifier,
     TAOForestClassifier,
     TAOForestRegressor,
     TAOTreeClassifier,
     TAOTreeRegressor,
+    refine_leaves,
     regularization_path,
 )
 from spinney.model import export_text
@@ -22,6 +25,8 @@ __all__ = [
     "FAOForestClassifier",
     "FAOForestRegressor",
     "RandomStructure",
+    "RefinedForestClassifier",
+    "RefinedForestRegressor",
     "RegularizationPath",
     "TAOBoostClassifier",
     "TAOForestClassifier",
@@ -32,5 +37,6 @@ __all__ = [
     "Tree",
     "__version__",
     "export_text",
+    "refine_leaves",
     "regularization_path",
 ]

@@ -4,6 +4,11 @@ from spinney.estimators.boost import TAOBoostClassifier
 from spinney.estimators.fao import FAOForestClassifier, FAOForestRegressor
 from spinney.estimators.forest import TAOForestClassifier, TAOForestRegressor
 from spinney.estimators.path import RegularizationPath, regularization_path
+from spinney.estimators.refine import (
+    RefinedForestClassifier,
+    RefinedForestRegressor,
+    refine_leaves,
+)
 from spinney.estimators.start import RandomStructure
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
 
@@ -11,11 +16,14 @@ __all__ = [
     "FAOForestClassifier",
     "FAOForestRegressor",
     "RandomStructure",
+    "RefinedForestClassifier",
+    "RefinedForestRegressor",
     "RegularizationPath",
     "TAOBoostClassifier",
     "TAOForestClassifier",
     "TAOForestRegressor",
     "TAOTreeClassifier",
     "TAOTreeRegressor",
+    "refine_leaves",
     "regularization_path",
 ]

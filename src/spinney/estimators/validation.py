@@ -97,10 +97,10 @@ def check_rows_and_targets(
         multi_output=True,
         y_numeric=True,
     )
-    return as_float32(rows, _column_names(estimator)), _check_targets(targets)
+    return as_float32(rows, _column_names(estimator)), check_targets(targets)
 
 
-def _check_targets(y: object) -> NDArray[np.float64]:
+def check_targets(y: object) -> NDArray[np.float64]:
     """Targets as a float64 matrix whose squares stay finite."""
     if sp.issparse(y):
         raise TypeError(

@@ -1,0 +1,262 @@
+"""All leaves of a fitted forest, whoever grew it, optimised together."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_diabetes, load_digits, make_classification
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from spinney import (
+    FAOForestClassifier,
+    RefinedForestClassifier,
+    TAOBoostClassifier,
+    TAOForestClassifier,
+    TAOForestRegressor,
+    refine_leaves,
+)
+from tests import reference
+
+X_TRAIN, X_TEST, Y_TRAIN, Y_TEST = train_test_split(*load_digits(return_X_y=True), random_state=0)
+X_R, Y_R = load_diabetes(return_X_y=True)
+CLASSIFIERS = [
+    RandomForestClassifier(20, max_depth=5, random_state=0),
+    ExtraTreesClassifier(20, max_depth=5, random_state=0),
+    GradientBoostingClassifier(n_estimators=5, max_depth=3, random_state=0),
+    BaggingClassifier(DecisionTreeClassifier(max_depth=5), 20, max_features=0.7, random_state=0),
+    AdaBoostClassifier(DecisionTreeClassifier(max_depth=4), n_estimators=10, random_state=0),
+    TAOForestClassifier(5, max_depth=4, max_iter=3, random_state=0),
+    TAOBoostClassifier(5, max_depth=4, max_iter=3, random_state=0),
+]
+REGRESSORS = [
+    RandomForestRegressor(20, max_depth=3, random_state=0),
+    ExtraTreesRegressor(20, max_depth=3, random_state=0),
+    GradientBoostingRegressor(n_estimators=10, max_depth=2, random_state=0),
+    TAOForestRegressor(5, max_depth=3, max_iter=3, random_state=0),
+]
+
+
+@pytest.mark.parametrize("forest", CLASSIFIERS, ids=lambda forest: type(forest).__name__)
+def test_weak_classifiers_become_better_on_new_rows(forest):
+    forest.fit(X_TRAIN, Y_TRAIN)
+    before = forest.predict(X_TEST)
+    refined = refine_leaves(forest, X_TRAIN, Y_TRAIN)
+    assert refined.score(X_TEST, Y_TEST) > accuracy_score(Y_TEST, before)
+    assert refined.score_after_ >= refined.score_before_
+    assert np.array_equal(forest.predict(X_TEST), before)
+
+
+@pytest.mark.parametrize("forest", REGRESSORS, ids=lambda forest: type(forest).__name__)
+def test_regressors_fit_their_rows_better(forest):
+    forest.fit(X_R, Y_R)
+    refined = refine_leaves(forest, X_R, Y_R, leaf_alpha=5.0)
+    assert refined.score_after_ > refined.score_before_
+    assert refined.score_before_ == pytest.approx(forest.score(X_R, Y_R))
+    assert refined.predict(X_R).shape == Y_R.shape
+
+
+def test_leaves_solve_the_normal_equations():
+    forest = RandomForestRegressor(4, max_depth=3, random_state=0).fit(X_R, Y_R)
+    weights = np.random.default_rng(0).integers(1, 4, len(Y_R)).astype(float)
+    refined = refine_leaves(forest, X_R, Y_R, leaf_alpha=2.0, sample_weight=weights)
+    reached = forest.apply(X_R)
+    firsts = np.cumsum([0] + [len(np.unique(column)) for column in reached.T])
+    leaves = [
+        first + np.unique(column, return_inverse=True)[1]
+        for first, column in zip(firsts[:-1], reached.T, strict=True)
+    ]
+    centred = (Y_R - np.average(Y_R, weights=weights))[:, None]
+    judge = reference.ridge_leaves(leaves, weights, centred, refined.n_leaves_, 2.0)
+    assert refined.leaf_values_ == pytest.approx(judge, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "squared_error", "log_loss"])
+def test_probabilities_behave(loss):
+    forest = RandomForestClassifier(10, max_depth=4, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    refined = refine_leaves(forest, X_TRAIN, Y_TRAIN, loss=loss)
+    shares = refined.predict_proba(X_TEST)
+    assert shares.sum(axis=1) == pytest.approx(1.0)
+    assert np.array_equal(refined.classes_[shares.argmax(axis=1)], refined.predict(X_TEST))
+    assert refined.decision_function(X_TEST).shape == (len(X_TEST), 10)
+
+
+def test_two_classes_and_names():
+    X, y = make_classification(200, random_state=0)
+    names = np.where(y, "yes", "no")
+    forest = RandomForestClassifier(10, max_depth=2, random_state=0).fit(X, names)
+    refined = refine_leaves(forest, X, names)
+    decision = refined.decision_function(X)
+    assert np.array_equal(refined.predict(X), np.where(decision > 0, "yes", "no"))
+
+
+def test_several_outputs():
+    targets = np.column_stack([Y_R, -(Y_R**2)])
+    forest = RandomForestRegressor(5, max_depth=3, random_state=0).fit(X_R, targets)
+    assert refine_leaves(forest, X_R, targets).predict(X_R).shape == targets.shape
+
+
+def test_a_leaf_that_no_training_row_reached_adds_nothing():
+    forest = RandomForestRegressor(1, max_depth=4, random_state=0).fit(X_R, Y_R)
+    part = X_R[:20]
+    refined = refine_leaves(forest, part, Y_R[:20], leaf_alpha=0.1)
+    seen = set(forest.apply(part)[:, 0])
+    is_new = np.array([leaf not in seen for leaf in forest.apply(X_R)[:, 0]])
+    assert is_new.any()
+    assert refined.predict(X_R[is_new]) == pytest.approx(Y_R[:20].mean())
+
+
+def test_one_step_on_an_fao_forest_changes_little():
+    forest = FAOForestClassifier(1, 4, max_depth=3, leaf_alpha=2.0, random_state=0)
+    forest.fit(X_TRAIN, Y_TRAIN)
+    refined = refine_leaves(forest, X_TRAIN, Y_TRAIN, leaf_alpha=2.0)
+    agree = refined.predict(X_TEST) == forest.predict(X_TEST)
+    assert agree.mean() > 0.97
+
+
+def test_refined_forests_can_be_pickled():
+    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    refined = refine_leaves(forest, X_TRAIN, Y_TRAIN)
+    copy = pickle.loads(pickle.dumps(refined))
+    assert np.array_equal(copy.predict(X_TEST), refined.predict(X_TEST))
+
+
+def test_threads_change_nothing():
+    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    one, two = (refine_leaves(forest, X_TRAIN, Y_TRAIN, n_jobs=n) for n in (1, 3))
+    assert np.array_equal(one.leaf_values_, two.leaf_values_)
+
+
+def test_what_is_no_forest_is_refused():
+    with pytest.raises(TypeError, match="neither a classifier nor a regressor"):
+        refine_leaves(object(), X_TRAIN, Y_TRAIN)
+    no_forest = GaussianNB().fit(X_TRAIN, Y_TRAIN)
+    with pytest.raises(TypeError, match="does not tell the leaves"):
+        refine_leaves(no_forest, X_TRAIN, Y_TRAIN)
+    boosted = HistGradientBoostingClassifier(max_iter=2).fit(X_TRAIN[:200], Y_TRAIN[:200])
+    with pytest.raises(TypeError, match="try RandomForestClassifier in place of Hist"):
+        refine_leaves(boosted, X_TRAIN, Y_TRAIN)
+
+
+def test_bad_input_is_refused():
+    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    with pytest.raises(NotFittedError):
+        refine_leaves(RandomForestClassifier(), X_TRAIN, Y_TRAIN)
+    with pytest.raises(ValueError, match=r"y holds .*99.*which the forest does not know"):
+        refine_leaves(forest, X_TRAIN, np.where(Y_TRAIN == 3, 99, Y_TRAIN))
+    with pytest.raises(ValueError, match="leaf_alpha=-1 is too small"):
+        refine_leaves(forest, X_TRAIN, Y_TRAIN, leaf_alpha=-1)
+    with pytest.raises(ValueError, match="loss='huber' is for numbers"):
+        refine_leaves(forest, X_TRAIN, Y_TRAIN, loss="huber")
+    with pytest.raises(ValueError, match="n_jobs=0"):
+        refine_leaves(forest, X_TRAIN, Y_TRAIN, n_jobs=0)
+    with pytest.raises(ValueError, match="y is empty"):
+        refine_leaves(forest, X_TRAIN[:0], Y_TRAIN[:0])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        refine_leaves(forest, X_TRAIN, Y_TRAIN[:5])
+    with pytest.raises(NotFittedError):
+        RefinedForestClassifier(forest).predict(X_TEST)
+
+
+def test_bad_numbers_are_refused():
+    forest = RandomForestRegressor(3, max_depth=2, random_state=0).fit(X_R, Y_R)
+    with pytest.raises(ValueError, match="NaN"):
+        refine_leaves(forest, X_R, np.where(Y_R > 100, np.nan, Y_R))
+    with pytest.raises(ValueError, match="too large"):
+        refine_leaves(forest, X_R, Y_R * 1e200)
+    with pytest.raises(ValueError, match="y has 2 outputs but the forest gives 1"):
+        refine_leaves(forest, X_R, np.column_stack([Y_R, Y_R]))
+    with pytest.raises(ValueError, match="is for classes"):
+        refine_leaves(forest, X_R, Y_R, loss="squared_hinge")
+
+
+def test_a_forest_of_several_class_targets_is_refused():
+    two = np.column_stack([Y_TRAIN, Y_TRAIN % 2])
+    forest = RandomForestClassifier(3, max_depth=2, random_state=0).fit(X_TRAIN, two)
+    with pytest.raises(ValueError, match="predicts 2 targets"):
+        refine_leaves(forest, X_TRAIN, Y_TRAIN)
+
+
+def test_classes_may_be_in_any_order():
+    class Backwards(ClassifierMixin, BaseEstimator):
+        """As CatBoost, which sorts numbers that are written as text by their size."""
+
+        def __init__(self, forest):
+            self.apply, self.predict, self.fit = forest.apply, forest.predict, forest.fit
+            self.classes_ = forest.classes_[::-1]
+
+    usual = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    forest = Backwards(usual)
+    refined = refine_leaves(forest, X_TRAIN, Y_TRAIN)
+    judge = refine_leaves(usual, X_TRAIN, Y_TRAIN)
+    assert np.array_equal(refined.predict(X_TEST), judge.predict(X_TEST))
+    assert refined.leaf_values_[:, ::-1] == pytest.approx(judge.leaf_values_)
+
+
+def test_leaf_alpha_can_be_searched():
+    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    refined = RefinedForestClassifier(forest)
+    search = GridSearchCV(refined, {"leaf_alpha": [0.1, 100.0]}, cv=2).fit(X_TRAIN, Y_TRAIN)
+    assert search.best_estimator_.forest is forest
+
+
+def test_an_interrupted_fit_changes_nothing(monkeypatch):
+    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    refined = refine_leaves(forest, X_TRAIN, Y_TRAIN)
+    before = refined.predict_proba(X_TEST)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("spinney.estimators.refine.solve_leaves", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        refined.fit(X_TRAIN[:50], Y_TRAIN[:50])
+    assert np.array_equal(refined.predict_proba(X_TEST), before)
+
+
+def test_bagged_trees_read_frames_and_sparse_rows():
+    frame = pd.DataFrame(X_TRAIN, columns=[f"pixel{j}" for j in range(64)])
+    trees = DecisionTreeClassifier(max_depth=5)
+    forest = BaggingClassifier(trees, 5, max_features=0.5, random_state=0).fit(frame, Y_TRAIN)
+    refined = refine_leaves(forest, frame, Y_TRAIN)
+    with pytest.raises(ValueError, match="feature names"):
+        refined.predict(frame.iloc[:, ::-1])
+    plain = BaggingClassifier(trees, 5, max_features=0.5, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    sparse = refine_leaves(plain, sp.csr_matrix(X_TRAIN), Y_TRAIN)
+    assert np.array_equal(
+        sparse.predict(X_TEST), refined.predict(frame.__class__(X_TEST, columns=frame.columns))
+    )
+
+
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm", "catboost"])
+def test_forests_of_other_libraries(library):
+    module = pytest.importorskip(library)
+    make = {
+        "xgboost": lambda: module.XGBClassifier(n_estimators=3, max_depth=3),
+        "lightgbm": lambda: module.LGBMClassifier(n_estimators=3, num_leaves=8, verbose=-1),
+        "catboost": lambda: module.CatBoostClassifier(
+            iterations=5, depth=3, verbose=0, allow_writing_files=False
+        ),
+    }
+    forest = make[library]().fit(X_TRAIN, Y_TRAIN)
+    refined = refine_leaves(forest, X_TRAIN, Y_TRAIN)
+    assert refined.score_after_ > refined.score_before_
