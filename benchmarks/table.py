@@ -191,7 +191,7 @@ def _settings(raw: Content, n_threads: int) -> Settings | None:
     name = raw.get("estimator")
     if name is None:
         return None
-    if name not in PEERS and not name.startswith("TAO"):
+    if name not in PEERS and not name.startswith(("TAO", "FAO")):
         raise ValueError(
             f"row {raw['label']!r}: estimator {name!r} is not known; give a class of spinney, "
             f"such as 'TAOForestClassifier', or one of {sorted(PEERS)}."
