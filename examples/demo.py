@@ -28,6 +28,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
 
 from spinney import (
+    FAOForestClassifier,
+    FAOForestRegressor,
     TAOBoostClassifier,
     TAOForestClassifier,
     TAOForestRegressor,
@@ -45,6 +47,7 @@ CLASSIFIERS = {
     "TAO tree, linear leaves": TAOTreeClassifier(max_depth=3, leaf="linear", random_state=SEED),
     "TAO forest": TAOForestClassifier(max_depth=6, random_state=SEED),
     "TAO boosting": TAOBoostClassifier(max_depth=6, random_state=SEED),
+    "FAO forests": FAOForestClassifier(n_trees=6, max_depth=4, random_state=SEED),
     "CART of the same depth": DecisionTreeClassifier(max_depth=6, random_state=SEED),
     "random forest": RandomForestClassifier(random_state=SEED),
     "AdaBoost of CART, depth 8": AdaBoostClassifier(
@@ -58,6 +61,7 @@ REGRESSORS = {
     "TAO forest, linear leaves": TAOForestRegressor(
         n_estimators=10, max_depth=4, leaf="linear", random_state=SEED
     ),
+    "FAO forests": FAOForestRegressor(max_depth=4, random_state=SEED),
     "CART of the same depth": DecisionTreeRegressor(max_depth=6, random_state=SEED),
     "random forest": RandomForestRegressor(random_state=SEED),
     "gradient boosting": HistGradientBoostingRegressor(random_state=SEED),
