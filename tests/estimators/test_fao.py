@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 
 from spinney import FAOForestClassifier, FAOForestRegressor, Tree
 from spinney.ensembles.averaging import AveragingPlan
-from spinney.estimators.fao import nearest_shares
+from spinney.estimators.probabilities import nearest_shares
 from spinney.tree.route import outputs
 from tests import reference
 

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from spinney import _core
 from spinney.losses import ForestLoss
 from spinney.optimize import leaves as leaf_step
-from spinney.optimize.leaves import LeafTask, solve_leaves
+from spinney.optimize.leaves import LeafTask, improve_leaves, solve_leaves
 from tests import reference
 from tests.strategies import seeds
 
@@ -51,7 +51,7 @@ def test_squared_loss_is_solved_as_by_the_normal_equations(direct_limit, l2):
 def test_without_a_penalty_the_least_squares_are_reached(monkeypatch, direct_limit):
     monkeypatch.setattr(leaf_step, "DIRECT_LIMIT", direct_limit)
     task, leaves, start = leaf_task(1, "squared_error", is_class=False)
-    _, scores = solve_leaves(task, leaves, start, np.zeros_like(task.wanted), 0.0)
+    _, scores = improve_leaves(task, leaves, start, np.zeros_like(task.wanted), 0.0)
     best = reference.ridge_leaves(leaves, task.weights, task.wanted, len(start), 1e-9)
     best_scores = np.add.reduce([best[of_tree] for of_tree in leaves])
     assert cost(task, scores, best, 0.0) == pytest.approx(cost(task, best_scores, best, 0.0))
@@ -67,7 +67,7 @@ def test_rounds_never_raise_the_sum_and_lead_to_its_least_value(loss, is_class):
     l2 = 0.5
     costs = [cost(task, scores, values, l2)]
     for _ in range(40):
-        values, scores = solve_leaves(task, leaves, values, scores, l2)
+        values, scores = improve_leaves(task, leaves, values, scores, l2)
         costs.append(cost(task, scores, values, l2))
     assert (np.diff(costs) <= 1e-9).all()
 
@@ -83,9 +83,7 @@ def test_rounds_never_raise_the_sum_and_lead_to_its_least_value(loss, is_class):
 @pytest.mark.parametrize("l2", [1e-3, 1.0])
 def test_many_rounds_lead_to_the_least_value_at_once(loss, l2):
     task, leaves, start = leaf_task(4, loss)
-    values, scores = solve_leaves(
-        task, leaves, start, np.zeros_like(task.wanted), l2, n_rounds=2000
-    )
+    values, scores = solve_leaves(task, leaves, len(start), l2, n_rounds=2000)
 
     def judged(flat):
         theta = flat.reshape(values.shape)

@@ -46,7 +46,7 @@ def test_no_split_has_more_weights(loss, density, limit):
     "estimator",
     [
         TAOTreeClassifier(max_weights=7, random_state=0),
-        TAOTreeRegressor(max_weights=7, max_depth=5, random_state=0),
+        TAOTreeRegressor(max_weights=7, max_depth=5, random_state=1),
         # Rows may reach a split for the first time in a guarded sweep; with these it happens.
         TAOForestClassifier(max_weights=7, n_estimators=3, max_features=30, random_state=0),
         TAOForestClassifier(
@@ -60,7 +60,7 @@ def test_all_estimators_keep_the_limit(estimator):
     estimator.fit(X, Y)
     trees = getattr(estimator, "trees_", None) or (estimator.tree_,)
     assert all(0 < most_weights(tree) <= 7 for tree in trees)
-    assert estimator.score(X, Y) > 0.7
+    assert estimator.score(X, Y) > 0.75
 
 
 @pytest.mark.parametrize("density", [0.04, 1.0], ids=["sparse", "bytes"])

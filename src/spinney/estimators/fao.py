@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem, as_rows
@@ -21,18 +20,18 @@ from spinney.estimators.base import TAORegression
 from spinney.estimators.forest_base import ForestEstimator, VotingForest
 from spinney.estimators.parameters import (
     LEAF_PENALTIES,
+    SCORE_LOSSES,
     check_alpha,
     check_choice,
     check_integer,
     check_real,
 )
+from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.progress import report_forest
 from spinney.losses import ForestLoss
 from spinney.optimize.fao import FAOOptions
 from spinney.optimize.trace import Trace
 from spinney.tree.structure import Tree
-
-CLASS_LOSSES = ("squared_hinge", "squared_error", "log_loss")
 
 
 class _FAOForest(ForestEstimator):
@@ -327,13 +326,10 @@ class FAOForestClassifier(_FAOForest, VotingForest):
         -------
         float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
         """
-        scores = self._votes(X)
-        if self._fitted_loss == "log_loss":
-            return np.asarray(softmax(scores, axis=1))
-        return nearest_shares(scores)
+        return class_probabilities(self._votes(X), self._fitted_loss)
 
     def _losses(self) -> tuple[str, ...]:
-        return CLASS_LOSSES
+        return SCORE_LOSSES
 
     def _known_classes(
         self, classes: NDArray[Any], codes: NDArray[np.int32]
@@ -497,19 +493,3 @@ class FAOForestRegressor(_FAOForest, TAORegression):
         """
         values = self._scores(X)
         return values[:, 0] if self.n_outputs_ == 1 else values
-
-
-def nearest_shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probabilities nearest to the scores of each row: some constant less, and at least zero.
-
-    The order of the classes stays, so the most probable class is the one with the largest score.
-    """
-    scores = scores - scores.max(axis=1, keepdims=True)  # huge scores would swallow the one
-    ordered = -np.sort(-scores, axis=1)
-    excess = np.cumsum(ordered, axis=1) - 1.0
-    counts = np.arange(1, scores.shape[1] + 1)
-    n_positive = np.count_nonzero(ordered * counts > excess, axis=1)
-    rows = np.arange(len(scores))
-    threshold = excess[rows, n_positive - 1] / n_positive
-    shares = np.maximum(scores - threshold[:, None], 0.0)
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

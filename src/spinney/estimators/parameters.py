@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 CLASSIFICATION_LOSSES = ("zero_one", "log_loss")
+SCORE_LOSSES = ("squared_hinge", "squared_error", "log_loss")  # of scores that trees add up
 REGRESSION_LOSSES = ("squared_error", "absolute_error", "huber")
 SPLITS = ("oblique", "axis")
 LEAVES = ("constant", "linear")
@@ -137,7 +138,7 @@ def check_loss(loss: object, losses: Sequence[str], estimator: str) -> None:
         estimator = "TAOForestClassifier"  # boosting has no regressor
     if isinstance(loss, str) and loss not in losses:
         words = " or ".join(f'"{word}"' for word in losses)
-        is_of_classes = loss in (*CLASSIFICATION_LOSSES, "squared_hinge")
+        is_of_classes = loss in {*CLASSIFICATION_LOSSES, *SCORE_LOSSES} - set(REGRESSION_LOSSES)
         if is_of_classes and estimator.endswith("Regressor"):
             raise ValueError(
                 f"loss={loss!r} is for classes, this estimator predicts numbers; give {words}; "

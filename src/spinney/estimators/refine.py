@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import assert_all_finite, get_tags
@@ -20,8 +19,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from spinney.estimators.fao import CLASS_LOSSES, nearest_shares
-from spinney.estimators.parameters import check_loss, check_n_jobs, check_real
+from spinney.estimators.parameters import SCORE_LOSSES, check_loss, check_n_jobs, check_real
+from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.validation import check_sample_weight, check_targets, check_total_weight
 from spinney.losses import ForestLoss
 from spinney.optimize.leaves import LeafTask, solve_leaves
@@ -138,14 +137,9 @@ class _RefinedForest(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         for tree, numbers in enumerate(_numbered(reached, ids)):
             leaves[tree] = numbers
         del reached
+        n_threads = int(effective_n_jobs(self.n_jobs))
         values, _ = solve_leaves(
-            task,
-            leaves,
-            np.zeros((n_leaves, task.wanted.shape[1])),
-            np.zeros_like(task.wanted),
-            float(self.leaf_alpha),
-            int(effective_n_jobs(self.n_jobs)),
-            MOST_ROUNDS,
+            task, leaves, n_leaves, float(self.leaf_alpha), MOST_ROUNDS, n_threads
         )
         learned = {"_leaf_ids": ids, "leaf_values_": values, "n_leaves_": n_leaves}
         for name in ("n_features_in_", "feature_names_in_"):
@@ -214,7 +208,7 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the leaves; the forest has to be fitted."""
-        self._check(CLASS_LOSSES)
+        self._check(SCORE_LOSSES)
         labels: NDArray[Any] = column_or_1d(y)
         check_consistent_length(X, labels)
         assert_all_finite(labels, input_name="y")
@@ -239,9 +233,7 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Class probabilities that go with the scores, as of :class:`FAOForestClassifier`."""
         scores = self._sums(X)
-        if self._fitted_loss == "log_loss":
-            return np.asarray(softmax(scores, axis=1))
-        return nearest_shares(scores)
+        return class_probabilities(scores, self._fitted_loss)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class with the largest score."""

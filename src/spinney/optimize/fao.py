@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from spinney import _core
 from spinney.data import Problem
 from spinney.losses import Array, ForestLoss
-from spinney.optimize.leaves import LeafTask, solve_leaves
+from spinney.optimize.leaves import LeafTask, improve_leaves
 from spinney.optimize.tao import (
     TAOOptions,
     native_optimizer,
@@ -31,6 +31,7 @@ from spinney.optimize.tao import (
     solve_splits,
     start_length,
     tightened,
+    tree_of,
 )
 from spinney.optimize.trace import Trace
 from spinney.tree.prune import prune
@@ -254,8 +255,7 @@ class _Run:
         member = self._ask(number)
         tao = self.options.tao
         solve_splits(member.native, iteration, tao.order, is_guarded=tao.monotone)
-        self._take(number)
-        self.scores += self._outputs(number)
+        self._put_back(number)
 
     def _step_over_leaves(self) -> None:
         """All leaves of all trees, the splits fixed ([1]_ eq. 6)."""
@@ -265,7 +265,7 @@ class _Run:
                 self._backfit()
             return
         present = np.concatenate([member.values for member in self.members])
-        values, self.scores = solve_leaves(
+        values, self.scores = improve_leaves(
             self.task, self.leaf_of, present, self.scores, options.l2, options.n_threads
         )
         # Leaves that no row reaches keep what they say: other rows may come.
@@ -282,8 +282,7 @@ class _Run:
         for number in range(len(self.members)):
             member = self._ask(number)
             member.native.fit_leaves(0, self.options.tao.monotone)
-            self._take(number)
-            self.scores += self._outputs(number)
+            self._put_back(number)
 
     def _ask(self, number: int) -> _Member:
         """Take a tree out of the scores, and ask it for what is then left over."""
@@ -293,13 +292,18 @@ class _Run:
         member.native.set_leaves(np.ascontiguousarray(member.values))
         return member
 
+    def _put_back(self, number: int) -> None:
+        """Take a tree that was asked into the scores again, as it is now."""
+        self._take(number)
+        self.scores += self._outputs(number)
+
     def _take(self, number: int) -> None:
         """Note where rows and leaves of a tree are after a step."""
         member = self.members[number]
         member.values = member.native.leaves()[0]
         rank = np.cumsum(member.left < 0, dtype=np.int64) - 1
         # Rows of no weight are in no leaf; any will do, for they count nothing.
-        reached = np.maximum(member.native.leaf_of(), -1)
+        reached = member.native.leaf_of()
         self.leaf_of[number] = member.first_leaf + np.where(reached < 0, 0, rank[reached])
         _, penalty = member.native.objective()
         member.split_penalty = float(penalty) - self._leaf_penalty(member)
@@ -325,21 +329,8 @@ class _Run:
 
     def _tree(self, member: _Member) -> Tree:
         """A finished tree, in the unit of the targets."""
-        bias, (indptr, indices, weights) = member.native.splits()
+        tree = tree_of(member.native, member.left, member.right, self.problem, self.options.tao)
         values = member.values + self.centre / len(self.members)
-        tree = Tree(
-            n_features=self.problem.n_features,
-            left=member.left,
-            right=member.right,
-            bias=bias,
-            split_indptr=indptr,
-            split_indices=indices,
-            split_weights=weights,
-            leaf_kind="constant",
-            leaf_values=values * self.problem.target_scale,
-            leaf_indptr=np.zeros(values.size + 1, dtype=np.int64),
-            leaf_indices=np.zeros(0, dtype=np.int32),
-            leaf_weights=np.zeros(0, dtype=np.float32),
-        )
+        tree = replace(tree, leaf_values=values * self.problem.target_scale)
         # A forest that goes on keeps the branches that only earlier rows reached.
         return prune(tree, None if self.keeps_leaves else member.native.reach())

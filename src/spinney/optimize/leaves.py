@@ -39,7 +39,7 @@ class LeafTask:
     Attributes
     ----------
     loss : ForestLoss
-        Any but the absolute loss, which has no quadratic bound.
+        One that has a quadratic bound.
     wanted : float64[n_rows, n_outputs]
     codes : int32[n_rows]
         Class codes; empty for regression.
@@ -52,19 +52,18 @@ class LeafTask:
     weights: Array
 
 
-def solve_leaves(
+def improve_leaves(
     task: LeafTask,
     leaves: NDArray[np.uint32],
     values: Array,
     scores: Array,
     l2: float,
     n_threads: int = 1,
-    n_rounds: int | None = None,
 ) -> tuple[Array, Array]:
-    """Leaf values of lower loss + l2 * |values|**2, and the scores they give.
+    """Leaf values of lower loss + l2 * |values|**2, and the scores they give: one step of many.
 
-    The squared loss is solved outright; other losses by rounds on their quadratic bounds, each of
-    which can only lower the sum.
+    The squared loss is solved outright; other losses by a few rounds on their quadratic bounds,
+    each of which can only lower the sum.
 
     Parameters
     ----------
@@ -78,36 +77,30 @@ def solve_leaves(
     l2 : float
         Weight of the squared values.
     n_threads : int, default=1
-    n_rounds : int or None, default=None
-        Most rounds; they end before if they bring nothing. None is a few, for one step of many.
     """
-    curvature = task.loss.curvature
-    assert curvature is not None, "the absolute loss has no quadratic bound"
-    # The penalty in units of the bound, and enough of it to make the solution unique.
-    least = max(LEAST_PENALTY * float(task.weights.sum()), float(np.finfo(np.float64).tiny))
-    penalty = max(l2 / curvature, least)
-    system = _core.LeafSystem(leaves, task.weights, len(values), penalty, DIRECT_LIMIT, n_threads)
-    if n_rounds is None:
-        for _ in range(task.loss.n_rounds):
-            aim = task.loss.aim(task.wanted, scores, task.codes)
-            values = system.solve(aim, values)
-            scores = system.add_up(values)
-        return values, scores
-    return _converged(task, system, values, scores, l2, n_rounds)
+    system = _system(task, leaves, len(values), l2, n_threads)
+    for _ in range(task.loss.n_rounds):
+        values = system.solve(task.loss.aim(task.wanted, scores, task.codes), values)
+        scores = system.add_up(values)
+    return values, scores
 
 
-def _converged(
+def solve_leaves(
     task: LeafTask,
-    system: _core.LeafSystem,
-    values: Array,
-    scores: Array,
+    leaves: NDArray[np.uint32],
+    n_leaves: int,
     l2: float,
     n_rounds: int,
+    n_threads: int = 1,
 ) -> tuple[Array, Array]:
-    """Rounds until they bring nothing, each from a point beyond the last one (Nesterov, 1983).
+    """Leaf values of least loss + l2 * |values|**2, and the scores they give.
 
-    A round that would raise the sum is done again from where the last one ended.
+    Rounds as of :func:`improve_leaves` until they bring nothing, but at most `n_rounds`, each from
+    a point beyond the last one (Nesterov, 1983). A round that would raise the sum is done again
+    from where the last one ended.
     """
+    system = _system(task, leaves, n_leaves, l2, n_threads)
+    values, scores = np.zeros((n_leaves, task.wanted.shape[1])), np.zeros_like(task.wanted)
 
     def total(values: Array, scores: Array) -> float:
         loss = task.loss.total(task.wanted, scores, task.codes, task.weights)
@@ -130,3 +123,15 @@ def _converged(
         if is_done or task.loss.n_rounds == 1:
             break
     return values, scores
+
+
+def _system(
+    task: LeafTask, leaves: NDArray[np.uint32], n_leaves: int, l2: float, n_threads: int
+) -> _core.LeafSystem:
+    """The ridge regression that a round on the bound of the loss comes to."""
+    curvature = task.loss.curvature
+    assert curvature is not None, "the loss has no quadratic bound"
+    # The penalty in units of the bound, and enough of it to make the solution unique.
+    least = max(LEAST_PENALTY * float(task.weights.sum()), float(np.finfo(np.float64).tiny))
+    penalty = max(l2 / curvature, least)
+    return _core.LeafSystem(leaves, task.weights, n_leaves, penalty, DIRECT_LIMIT, n_threads)

@@ -153,7 +153,7 @@ class _Run:
         self._settle()
         if self.options.relax_leaves:
             self.native.relax_leaves(RELAXED_RIDGE * self.problem.squared_length)
-        tree = _tree_of(self.native, self.left, self.right, self.problem, self.options)
+        tree = tree_of(self.native, self.left, self.right, self.problem, self.options)
         return OptimizedTree(prune(tree, self.native.reach()), tree, self.trace)
 
     def _n_settling(self) -> int:
@@ -330,13 +330,14 @@ def set_tree_splits(native: _core.TreeOptimizer, tree: Tree) -> None:
     )
 
 
-def _tree_of(
+def tree_of(
     native: _core.TreeOptimizer,
     left: NDArray[np.int32],
     right: NDArray[np.int32],
     problem: Problem,
     options: TAOOptions,
 ) -> Tree:
+    """The tree that the core holds, in the unit of the targets."""
     bias, (indptr, indices, weights) = native.splits()
     values, (leaf_indptr, leaf_indices, leaf_weights) = native.leaves()
     return Tree(

@@ -1,0 +1,32 @@
+"""Class probabilities that go with the scores of a forest whose trees add up."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+
+def class_probabilities(scores: NDArray[np.float64], loss: str) -> NDArray[np.float64]:
+    """Probabilities of which the largest is that of the largest score.
+
+    The cross-entropy is a loss of the softmax of the scores. Other losses make scores estimates of
+    one-hot targets, and the nearest probabilities are returned.
+    """
+    return np.asarray(softmax(scores, axis=1)) if loss == "log_loss" else nearest_shares(scores)
+
+
+def nearest_shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities nearest to the scores of each row: some constant less, and at least zero.
+
+    The order of the classes stays, so the most probable class is the one with the largest score.
+    """
+    scores = scores - scores.max(axis=1, keepdims=True)  # huge scores would swallow the one
+    ordered = -np.sort(-scores, axis=1)
+    excess = np.cumsum(ordered, axis=1) - 1.0
+    counts = np.arange(1, scores.shape[1] + 1)
+    n_positive = np.count_nonzero(ordered * counts > excess, axis=1)
+    rows = np.arange(len(scores))
+    threshold = excess[rows, n_positive - 1] / n_positive
+    shares = np.maximum(scores - threshold[:, None], 0.0)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
