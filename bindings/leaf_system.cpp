@@ -22,7 +22,8 @@ public:
         system_.emplace(checked_design(), penalty, direct_limit, n_threads);
     }
 
-    [[nodiscard]] nb::ndarray<nb::numpy, double> solve(const Matrix<double>& targets, const Matrix<double>& start) const {
+    [[nodiscard]] nb::ndarray<nb::numpy, double> solve(const Matrix<double>& targets, const Matrix<double>& start,
+                                                         double tolerance) const {
         const std::size_t n_outputs = targets.shape(1);
         if (targets.shape(0) != weights_.shape(0) || start.shape(0) != n_leaves_ || start.shape(1) != n_outputs)
             throw std::invalid_argument("targets need one row a row, the start one row a leaf, and both the same columns");
@@ -30,7 +31,7 @@ public:
         bool is_done = false;
         {
             const nb::gil_scoped_release release;
-            is_done = system_->solve({targets.data(), targets.size()}, n_outputs, values, has_signal);
+            is_done = system_->solve({targets.data(), targets.size()}, n_outputs, values, tolerance, has_signal);
         }
         raise_if_interrupted(is_done);
         return to_numpy(std::move(values), {n_leaves_, n_outputs});
@@ -72,7 +73,8 @@ void bind_leaf_system(nb::module_& m) {
         .def(nb::init<Matrix<std::uint32_t>, Vector<double>, std::size_t, double, std::size_t, std::size_t>(),
              nb::arg("leaves"), nb::arg("weights"), nb::arg("n_leaves"), nb::arg("l2"), nb::arg("direct_limit"),
              nb::arg("n_threads"))
-        .def("solve", &OwnedSystem::solve, nb::arg("targets"), nb::arg("start"), "Leaf values of least penalised squares.")
+        .def("solve", &OwnedSystem::solve, nb::arg("targets"), nb::arg("start"), nb::arg("tolerance"),
+             "Leaf values of least penalised squares.")
         .def("add_up", &OwnedSystem::add_up, nb::arg("values"), "Sum of the values of the leaves of each row.");
 }
 

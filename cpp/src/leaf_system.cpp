@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::size_t rows_per_task = 4096;
 constexpr std::size_t max_iterations = 200;
-constexpr double tolerance = 1e-9;  ///< of the residual, against that at zero
 
 /// x . y over `size` entries, in lanes of fixed order.
 double lane_dot(const double* x, const double* y, std::size_t size) {
@@ -108,7 +107,7 @@ void LeafSystem::add_up(std::span<const double> values, std::size_t n_outputs, s
     });
 }
 
-bool LeafSystem::solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values,
+bool LeafSystem::solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, double tolerance,
                        const Interrupt& interrupt) const {
     if (!factor_.empty()) {
         collect(targets, n_outputs, values);
@@ -121,11 +120,11 @@ bool LeafSystem::solve(std::span<const double> targets, std::size_t n_outputs, s
     std::vector<double> residual(values.size());
     collect(rows, n_outputs, residual);
     for (std::size_t i = 0; i < values.size(); ++i) residual[i] -= l2_ * values[i];
-    return iterate(residual, n_outputs, values, interrupt);
+    return iterate(residual, n_outputs, values, tolerance, interrupt);
 }
 
 /// Conjugate gradients, one a output side by side, preconditioned by the diagonal.
-bool LeafSystem::iterate(std::span<double> residual, std::size_t n_outputs, std::span<double> values,
+bool LeafSystem::iterate(std::span<double> residual, std::size_t n_outputs, std::span<double> values, double tolerance,
                          const Interrupt& interrupt) const {
     const std::size_t size = values.size();
     std::vector<double> scaled(size), direction(size), image(size), rows(design_.n_rows() * n_outputs);

@@ -16,6 +16,9 @@ from scipy.special import logsumexp, softmax
 
 Array = NDArray[np.float64]
 
+#: Least share of a class that trees begin with.
+LEAST_SHARE = 1e-6
+
 
 @dataclass(frozen=True)
 class ForestLoss:
@@ -90,6 +93,39 @@ class ForestLoss:
         return wanted
 
     @property
+    def bound(self) -> float:
+        """Curvature of a quadratic through the present scores that is never below the loss.
+
+        For the absolute loss, which has none, that of Huber's with a width of 1.
+        """
+        return 0.5 if self.curvature is None else self.curvature
+
+    def downhill(self, wanted: Array, scores: Array, codes: NDArray[np.int32]) -> Array:
+        """Negative gradient of the loss by the scores, in units of twice the `bound`."""
+        if self.name == "absolute_error":
+            return np.asarray(np.sign(wanted - scores))
+        if self.name == "huber":
+            return np.asarray(np.clip(wanted - scores, -self.delta, self.delta))
+        return np.asarray(self.aim(wanted, scores, codes) - scores)
+
+    def best_constant(self, wanted: Array, codes: NDArray[np.int32], weights: Array) -> Array:
+        """The same scores for all rows, of low loss: to begin with."""
+        if self.name == "log_loss":
+            counts = np.bincount(codes, weights=weights, minlength=wanted.shape[1])
+            # A class whose rows all have weight 0 is unlikely, not impossible.
+            return np.asarray(np.log(np.maximum(counts / counts.sum(), LEAST_SHARE)))
+        if self.name in ("absolute_error", "huber"):
+            return np.array([weighted_median(column, weights) for column in wanted.T])
+        return np.asarray(np.average(wanted, axis=0, weights=weights))
+
+    @property
     def n_rounds(self) -> int:
         """Bounds minimised in one joint step; the bound of a squared loss is the loss itself."""
         return {"squared_error": 1, "squared_hinge": 4}.get(self.name, 8)
+
+
+def weighted_median(values: Array, weights: Array) -> float:
+    """Least value that has half of the weight at or below it."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(reached, 0.5 * reached[-1])])

@@ -22,6 +22,8 @@ from spinney import (
     TAOBoostClassifier,
     TAOForestClassifier,
     TAOForestRegressor,
+    TAOGradientBoostingClassifier,
+    TAOGradientBoostingRegressor,
 )
 from spinney.estimators import TAOTreeClassifier, TAOTreeRegressor
 from spinney.estimators.start import INIT_WORDS
@@ -37,9 +39,12 @@ FORESTS = [
     TAOBoostClassifier(n_estimators=2, max_depth=2, max_iter=2, random_state=0),
     FAOForestClassifier(n_forests=1, n_trees=2, max_depth=2, max_iter=2, random_state=0),
     FAOForestRegressor(n_forests=1, n_trees=2, max_depth=2, max_iter=2, random_state=0),
+    TAOGradientBoostingClassifier(2, learning_rate=1.0, max_depth=2, max_iter=2, random_state=0),
+    TAOGradientBoostingRegressor(2, learning_rate=1.0, max_depth=2, max_iter=2, random_state=0),
 ]
 IDS = ["classifier", "regressor", "forest classifier", "forest regressor", "boosted"]
 IDS += ["averaged classifier", "averaged regressor"]
+IDS += ["gradient boosted classifier", "gradient boosted regressor"]
 both = pytest.mark.parametrize("estimator", ESTIMATORS, ids=IDS[:2])
 forests = pytest.mark.parametrize("estimator", FORESTS, ids=IDS[2:])
 every = pytest.mark.parametrize("estimator", ESTIMATORS + FORESTS, ids=IDS)

@@ -14,6 +14,8 @@ from spinney import (
     TAOBoostClassifier,
     TAOForestClassifier,
     TAOForestRegressor,
+    TAOGradientBoostingClassifier,
+    TAOGradientBoostingRegressor,
 )
 from spinney.estimators import RandomStructure, TAOTreeClassifier, TAOTreeRegressor
 
@@ -42,6 +44,10 @@ FORESTS = [
     FAOForestClassifier(n_forests=1, n_trees=3, max_depth=2, max_iter=5, loss="log_loss"),
     FAOForestRegressor(n_forests=2, n_trees=3, max_depth=3, max_iter=5),
     FAOForestRegressor(n_forests=1, n_trees=3, max_depth=2, max_iter=5, loss="absolute_error"),
+    TAOGradientBoostingClassifier(n_estimators=10, max_depth=2, learning_rate=0.3),
+    TAOGradientBoostingClassifier(n_estimators=10, max_depth=2, step="gradient", init="cart"),
+    TAOGradientBoostingRegressor(n_estimators=10, max_depth=2, learning_rate=0.3),
+    TAOGradientBoostingRegressor(n_estimators=10, max_depth=2, loss="absolute_error"),
 ]
 DRAWN_ROWS = dict.fromkeys(
     [f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")],

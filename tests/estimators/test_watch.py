@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 
 from spinney.data import Problem, as_rows, classification_problem
 from spinney.estimators import TAOTreeClassifier
-from spinney.estimators.watch import Judged, Watch, given_rows, set_aside
+from spinney.estimators.watch import Judged, VoteWatch, given_classes, set_aside
 from spinney.tree.route import outputs
 from spinney.tree.structure import Tree
 from tests import reference
@@ -56,9 +56,9 @@ def test_labels_become_codes_and_unknown_ones_minus_one(
 ) -> None:
     y = np.array(classes)[np.arange(150) % len(classes)]
     tree = TAOTreeClassifier(max_depth=1, max_iter=1).fit(X, y)
-    judged = given_rows(tree, X[:4], np.array(labels))
-    assert judged.codes.tolist() == codes
-    assert judged.codes.dtype == np.int32
+    judged = given_classes(tree, X[:4], np.array(labels))
+    assert judged.targets.tolist() == codes
+    assert judged.targets.dtype == np.int32
     assert judged.weights.tolist() == [1.0] * 4
     assert judged.rows.n_rows == 4
 
@@ -75,7 +75,7 @@ def test_labels_become_codes_and_unknown_ones_minus_one(
 def test_labels_of_another_kind_are_refused(labels: list[Any], message: str) -> None:
     tree = TAOTreeClassifier(max_depth=1, max_iter=1).fit(X, np.arange(150) % 3)
     with pytest.raises(ValueError, match=message):
-        given_rows(tree, X[:4], np.array(labels))
+        given_classes(tree, X[:4], np.array(labels))
 
 
 # --- rows set aside -------------------------------------------------------------------------
@@ -102,7 +102,7 @@ def test_rows_are_split_in_two_and_keep_their_weights(
     aside = np.bincount(problem.classes[judged.weights > 0], minlength=problem.n_classes)
     assert aside.tolist() == expected
     assert judged.rows is problem.rows
-    assert np.array_equal(judged.codes, problem.classes)
+    assert np.array_equal(judged.targets, problem.classes)
 
 
 def test_every_class_is_left_to_train_on() -> None:
@@ -138,7 +138,7 @@ def test_too_few_rows_are_refused(codes: list[int], fraction: float) -> None:
 def test_errors_are_those_of_the_weighted_vote() -> None:
     weights = np.random.default_rng(0).uniform(0, 1, 150)
     codes = np.where(np.arange(150) % 10 == 0, -1, Y).astype(np.int32)
-    watch = Watch(Judged(as_rows(X), codes, weights), 3, None)
+    watch = VoteWatch(Judged(as_rows(X), codes, weights), 3, None)
     trees, says = some_trees(4), [0.3, 1.0, 0.2, 0.6]
     labels = []
     for number, (tree, weight) in enumerate(zip(trees, says, strict=True), start=1):
@@ -153,7 +153,7 @@ def test_errors_are_those_of_the_weighted_vote() -> None:
 
 
 def test_watch_without_rows_sees_nothing_and_never_ends() -> None:
-    watch = Watch(None, 3, 1)
+    watch = VoteWatch(None, 3, 1)
     watch.see(some_trees(1)[0], 1.0, 1)
     assert watch.errors == []
     assert watch.best is None
@@ -179,7 +179,7 @@ def test_watch_without_rows_sees_nothing_and_never_ends() -> None:
 def test_best_number_is_the_fewest_of_the_least_error(
     errors: list[float], patience: int | None, best: int | None, is_over: bool
 ) -> None:
-    watch = Watch(None, 2, patience)
+    watch = VoteWatch(None, 2, patience)
     watch.errors = errors
     assert watch.best == best
     assert watch.is_over == is_over

@@ -40,7 +40,7 @@ def cost(task, scores, values, l2):
 def test_squared_loss_is_solved_as_by_the_normal_equations(direct_limit, l2):
     task, leaves, start = leaf_task(0, "squared_error", is_class=False)
     system = _core.LeafSystem(leaves, task.weights, len(start), l2, direct_limit, 1)
-    values = system.solve(task.wanted, start)
+    values = system.solve(task.wanted, start, 1e-9)
     judge = reference.ridge_leaves(leaves, task.weights, task.wanted, len(start), l2)
     assert values == pytest.approx(judge, abs=1e-7)
     sums = np.add.reduce([judge[of_tree] for of_tree in leaves])
@@ -143,6 +143,6 @@ def test_arrays_that_do_not_fit_are_refused(leaves, n_leaves, l2, message):
 def test_targets_that_do_not_fit_are_refused():
     system = _core.LeafSystem(np.zeros((1, 2), dtype=np.uint32), np.ones(2), 1, 1.0, 10, 1)
     with pytest.raises(ValueError, match="one row a row"):
-        system.solve(np.zeros((3, 1)), np.zeros((1, 1)))
+        system.solve(np.zeros((3, 1)), np.zeros((1, 1)), 1e-9)
     with pytest.raises(ValueError, match="one row a leaf"):
         system.add_up(np.zeros((2, 1)))

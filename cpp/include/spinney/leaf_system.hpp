@@ -27,8 +27,9 @@ public:
     LeafSystem(const LeafDesign& design, double l2, std::size_t direct_limit, std::size_t n_threads);
 
     /// argmin over `values` (n_leaves x n_outputs) of sum_n w_n |target_n - values of its leaves|^2 + l2 |values|^2.
-    /// Conjugate gradients begin at the given values; the sum never rises. Returns false if interrupted.
-    bool solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values,
+    /// Conjugate gradients begin at the given values and end when the gradient is `tolerance` times as long; the sum
+    /// never rises. Returns false if interrupted.
+    bool solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, double tolerance,
                const Interrupt& interrupt = {}) const;
 
     /// Sum of the values of the leaves of each row, (n_rows x n_outputs), trees in order.
@@ -38,7 +39,8 @@ private:
     void collect(std::span<const double> row_values, std::size_t n_outputs, std::span<double> leaf_sums) const;
     void factor();
     void substitute(std::size_t n_outputs, std::span<double> values) const;
-    bool iterate(std::span<double> residual, std::size_t n_outputs, std::span<double> values, const Interrupt& interrupt) const;
+    bool iterate(std::span<double> residual, std::size_t n_outputs, std::span<double> values, double tolerance,
+                 const Interrupt& interrupt) const;
 
     LeafDesign design_;
     double l2_;

@@ -3,6 +3,10 @@
 from spinney.estimators.boost import TAOBoostClassifier
 from spinney.estimators.fao import FAOForestClassifier, FAOForestRegressor
 from spinney.estimators.forest import TAOForestClassifier, TAOForestRegressor
+from spinney.estimators.gradient import (
+    TAOGradientBoostingClassifier,
+    TAOGradientBoostingRegressor,
+)
 from spinney.estimators.path import RegularizationPath, regularization_path
 from spinney.estimators.refine import (
     RefinedForestClassifier,
@@ -22,6 +26,8 @@ __all__ = [
     "TAOBoostClassifier",
     "TAOForestClassifier",
     "TAOForestRegressor",
+    "TAOGradientBoostingClassifier",
+    "TAOGradientBoostingRegressor",
     "TAOTreeClassifier",
     "TAOTreeRegressor",
     "refine_leaves",

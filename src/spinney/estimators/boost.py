@@ -9,32 +9,25 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 
-from spinney.data import Problem, as_rows, reweight
+from spinney.data import Problem, as_rows
 from spinney.ensembles.boosting import BoostedTree, BoostingRule, boost_trees
+from spinney.estimators.boost_base import BoostedForest
 from spinney.estimators.forest_base import VotingForest
-from spinney.estimators.parameters import (
-    check_alpha,
-    check_boolean,
-    check_choice,
-    check_integer,
-    check_learning_rate,
-    check_share,
-)
+from spinney.estimators.parameters import check_boolean, check_choice
 from spinney.estimators.progress import report_tree
-from spinney.estimators.sampling import check_n_estimators
-from spinney.estimators.watch import Judged, Watch, given_rows, set_aside
+from spinney.estimators.watch import Judged, VoteWatch, given_classes
 
 ALGORITHMS = ("samme", "m1")
 
 
-class TAOBoostClassifier(VotingForest):
+class TAOBoostClassifier(BoostedForest, VotingForest):
     """A small forest of boosted trees: SAMME or AdaBoost.M1 over TAO trees.
 
     Parameters
@@ -205,36 +198,6 @@ class TAOBoostClassifier(VotingForest):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: ArrayLike | None = None,
-        y_val: ArrayLike | None = None,
-    ) -> Self:
-        """Boost trees on training rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-            Training rows. They are read as float32.
-        y : array-like of shape (n_rows,)
-            Classes to predict.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weight k counts a row k times, weight 0 leaves it out. None counts each row once.
-        X_val, y_val : array-like or None, default=None
-            Validation rows. The error on them is recorded after each tree, and stops boosting if
-            `n_iter_no_change` is given.
-
-        Returns
-        -------
-        self
-            An error or an interrupt leaves the estimator exactly as it was.
-        """
-        return self._transact(X, y, sample_weight, X_val, y_val)
-
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Share of each class in the weighted vote.
 
@@ -312,53 +275,18 @@ class TAOBoostClassifier(VotingForest):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_n_estimators(self.n_estimators, len(self.trees_) if self._is_continued() else 0)
-        check_alpha(self.alpha)
         check_choice("algorithm", self.algorithm, ALGORITHMS)
-        check_learning_rate(self.learning_rate)
         check_boolean("resample", self.resample)
-        if self.n_iter_no_change is not None:
-            check_integer("n_iter_no_change", self.n_iter_no_change, minimum=1, example="10")
-        check_share("validation_fraction", self.validation_fraction, example="0.1")
 
-    def _fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        X_val: ArrayLike | None,
-        y_val: ArrayLike | None,
-    ) -> None:
-        _check_pair(X_val, y_val)
-        problem = self._problem(X, y, sample_weight)
-        if not self._is_continued():
-            self._seed = self._draw_seed()
-        judged: Judged | None = None
-        fraction = 0.0
-        if X_val is not None and y_val is not None:
-            judged = given_rows(self, X_val, y_val)
-        elif self.n_iter_no_change is not None:
-            fraction = float(self.validation_fraction)
-            self._check_unseen(fraction)
-            judged, weights = set_aside(problem, fraction, self._seed)
-            problem = reweight(problem, weights, n_threads=self._n_threads())
-        self._fraction_aside = fraction
-        watch = Watch(judged, self.n_classes_, self.n_iter_no_change)
+    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
+        return given_classes(self, X_val, y_val)
+
+    def _boost(self, problem: Problem, judged: Judged | None) -> None:
+        watch = VoteWatch(judged, self.n_classes_, self.n_iter_no_change)
         self._store_members(self._grow(problem, watch), problem)
-        self.__dict__.pop("validation_errors_", None)
-        if watch.errors:
-            self.validation_errors_ = np.array(watch.errors)
+        self._store_watched("validation_errors_", watch)
 
-    def _check_unseen(self, fraction: float) -> None:
-        """Raise if trees of an earlier fit were trained on the rows to validate by."""
-        if self._is_continued() and fraction != self._fraction_aside:
-            raise ValueError(
-                f"validation_fraction={fraction} of the rows is to be set aside, but the last fit "
-                f"had {self._fraction_aside} aside, and its trees know some of these rows; give "
-                "X_val and y_val, or set the same share aside in all fits; try warm_start=False."
-            )
-
-    def _grow(self, problem: Problem, watch: Watch) -> list[BoostedTree]:
+    def _grow(self, problem: Problem, watch: VoteWatch) -> list[BoostedTree]:
         """Trees up to the best number, those of an earlier fit among them."""
         n_trees = int(self.n_estimators)
         n_threads = self._n_threads()
@@ -366,7 +294,7 @@ class TAOBoostClassifier(VotingForest):
         for member in members:
             watch.see(member.tree, member.weight, n_threads)
         if len(members) < n_trees:
-            for member in self._boost(problem, members):
+            for member in self._following(problem, members):
                 members.append(member)
                 watch.see(member.tree, member.weight, n_threads)
                 report_tree(self.verbose, len(members), n_trees, member.trace, says=watch.says)
@@ -391,7 +319,7 @@ class TAOBoostClassifier(VotingForest):
             for tree, trace, error, weight in zip(*parts, strict=True)
         ]
 
-    def _boost(self, problem: Problem, members: list[BoostedTree]) -> Iterator[BoostedTree]:
+    def _following(self, problem: Problem, members: list[BoostedTree]) -> Iterator[BoostedTree]:
         """The trees that follow `members`; warns where boosting comes to its end."""
         rule = self._rule()
         options = self._options(float(self.alpha), n_threads=self._n_threads())
@@ -435,15 +363,6 @@ def _shares(votes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Votes of each row, divided by their sum."""
     shares: NDArray[np.float64] = votes / votes.sum(axis=1, keepdims=True)
     return shares
-
-
-def _check_pair(X_val: ArrayLike | None, y_val: ArrayLike | None) -> None:
-    if (X_val is None) != (y_val is None):
-        missing, given = ("X_val", "y_val") if X_val is None else ("y_val", "X_val")
-        raise ValueError(
-            f"{given} is given but {missing} is None; give both or neither; try "
-            "validation_fraction to set training rows aside."
-        )
 
 
 def _warn_of_end(n_trees: int, error: float, rule: BoostingRule) -> None:

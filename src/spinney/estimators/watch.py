@@ -1,4 +1,4 @@
-"""Watch the validation error of a forest as it grows, to know its best number of trees."""
+"""Watch a forest on validation rows as it grows, to know its best number of trees."""
 
 from __future__ import annotations
 
@@ -14,21 +14,25 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from spinney import _core
 from spinney.data import Problem, as_rows
 from spinney.ensembles.seeds import VALIDATION, stream
-from spinney.estimators.validation import check_known_labels, check_rows
+from spinney.estimators.validation import check_known_labels, check_rows, check_targets
+from spinney.losses import ForestLoss
 from spinney.tree.route import outputs
 from spinney.tree.structure import Tree
 
 
 class Judged(NamedTuple):
-    """Rows to judge by: codes of unknown classes are -1 and always count as wrong."""
+    """Rows to judge by: codes of unknown classes are -1 and always count as wrong.
+
+    Numbers are in the unit that the user gave them in.
+    """
 
     rows: _core.Rows
-    codes: NDArray[np.int32]
+    targets: NDArray[np.int32] | NDArray[np.float64]
     weights: NDArray[np.float64]
 
 
-def given_rows(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judged:
-    """Validation rows that the user gave."""
+def given_classes(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judged:
+    """Validation rows that the user gave, with their classes."""
     rows = check_rows(estimator, X)
     labels: NDArray[Any] = column_or_1d(y)
     check_consistent_length(rows, labels)
@@ -40,57 +44,59 @@ def given_rows(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judged:
     return Judged(as_rows(rows), codes, np.ones(len(codes)))
 
 
+def given_numbers(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judged:
+    """Validation rows that the user gave, with their numbers."""
+    rows = check_rows(estimator, X)
+    targets = check_targets(y)
+    assert_all_finite(targets, input_name="y_val")
+    check_consistent_length(rows, targets)
+    if targets.shape[1] != estimator.n_outputs_:
+        raise ValueError(
+            f"y_val has {targets.shape[1]} outputs but y has {estimator.n_outputs_}; give as many."
+        )
+    return Judged(as_rows(rows), targets, np.ones(len(targets)))
+
+
 def set_aside(problem: Problem, fraction: float, seed: int) -> tuple[Judged, NDArray[np.float64]]:
     """Part of the training rows to judge by, and the weights that leave them out of training.
 
     The same share of every class is set aside, at random.
     """
-    n_rows = problem.n_rows
+    n_rows, n_groups = problem.n_rows, max(problem.n_classes, 1)
+    groups = problem.classes if problem.n_classes else np.zeros(n_rows, dtype=np.int32)
     shuffled = stream(seed, 0, VALIDATION).permutation(n_rows)
-    order = shuffled[np.argsort(problem.classes[shuffled], kind="stable")]
-    sizes = np.bincount(problem.classes, minlength=problem.n_classes)
+    order = shuffled[np.argsort(groups[shuffled], kind="stable")]
+    sizes = np.bincount(groups, minlength=n_groups)
     firsts = np.repeat(np.cumsum(sizes) - sizes, sizes)
     is_aside = np.zeros(n_rows, dtype=np.bool_)
     n_aside = np.minimum(np.round(fraction * sizes), sizes - 1)  # every class is left to train on
     is_aside[order] = np.arange(n_rows) - firsts < np.repeat(n_aside, sizes)
     if not is_aside.any():
+        among = f" in {problem.n_classes} classes" if problem.n_classes else ""
         raise ValueError(
-            f"validation_fraction={fraction} of {n_rows} rows in {problem.n_classes} classes "
+            f"validation_fraction={fraction} of {n_rows} rows{among} "
             "leaves no row to validate; give a share that rounds to at least one of several rows "
-            "of a class; try more rows, or X_val and y_val."
+            f"{'of a class' if problem.n_classes else ''}; try more rows, or X_val and y_val."
         )
     judged = np.where(is_aside, problem.sample_weight, 0.0)
     trained = np.where(is_aside, 0.0, problem.sample_weight)
-    return Judged(problem.rows, problem.classes, judged), trained
+    return Judged(problem.rows, problem.targets, judged), trained
 
 
 class Watch:
-    """Error of a weighted vote after each tree, and whether it has stopped falling.
+    """What has been seen so far, and whether it has stopped falling.
 
     Parameters
     ----------
-    judged : Judged or None
-        None watches nothing.
-    n_classes : int
     patience : int or None
         Trees without progress after which growing is over; None never ends it.
     """
 
-    def __init__(self, judged: Judged | None, n_classes: int, patience: int | None) -> None:
-        self.judged = judged
+    word = "error"
+
+    def __init__(self, patience: int | None) -> None:
         self.patience = patience
         self.errors: list[float] = []
-        n_rows = 0 if judged is None else len(judged.codes)
-        self._votes = np.zeros((n_rows, n_classes))
-
-    def see(self, tree: Tree, weight: float, n_threads: int) -> None:
-        """Add a tree to the vote."""
-        if self.judged is None:
-            return
-        labels = outputs(tree, self.judged.rows, n_threads).argmax(axis=1)
-        self._votes[np.arange(len(labels)), labels] += weight
-        is_wrong = self._votes.argmax(axis=1) != self.judged.codes
-        self.errors.append(float(np.average(is_wrong, weights=self.judged.weights)))
 
     @property
     def best(self) -> int | None:
@@ -107,4 +113,90 @@ class Watch:
     @property
     def says(self) -> str:
         """The last error, for people."""
-        return f"  validation error {self.errors[-1]:.4f}" if self.errors else ""
+        return f"  validation {self.word} {self.errors[-1]:.4f}" if self.errors else ""
+
+
+class VoteWatch(Watch):
+    """Error of a weighted vote after each tree.
+
+    Parameters
+    ----------
+    judged : Judged or None
+        None watches nothing.
+    n_classes : int
+    patience : int or None
+    """
+
+    def __init__(self, judged: Judged | None, n_classes: int, patience: int | None) -> None:
+        super().__init__(patience)
+        self.judged = judged
+        n_rows = 0 if judged is None else len(judged.targets)
+        self._votes = np.zeros((n_rows, n_classes))
+
+    def see(self, tree: Tree, weight: float, n_threads: int) -> None:
+        """Add a tree to the vote."""
+        if self.judged is None:
+            return
+        labels = outputs(tree, self.judged.rows, n_threads).argmax(axis=1)
+        self._votes[np.arange(len(labels)), labels] += weight
+        is_wrong = self._votes.argmax(axis=1) != self.judged.targets
+        self.errors.append(float(np.average(is_wrong, weights=self.judged.weights)))
+
+
+class LossWatch(Watch):
+    """Mean loss of a growing sum after each tree, in the unit of the targets.
+
+    Parameters
+    ----------
+    judged : Judged or None
+        None watches nothing.
+    n_classes : int
+        0 for regression.
+    loss : ForestLoss
+    first : float64[n_outputs]
+        The sum before the first tree.
+    patience : int or None
+    """
+
+    word = "loss"
+
+    def __init__(
+        self,
+        judged: Judged | None,
+        n_classes: int,
+        loss: ForestLoss,
+        first: NDArray[np.float64],
+        patience: int | None,
+    ) -> None:
+        super().__init__(patience)
+        self.judged = judged
+        if judged is None:
+            return
+        self.loss = loss
+        if n_classes:
+            self._codes = judged.targets.astype(np.int32, copy=False)
+            _check_all_known(self._codes)
+            self._wanted = loss.wanted(self._codes, n_classes)
+        else:
+            self._codes = np.zeros(0, dtype=np.int32)
+            self._wanted = judged.targets.astype(np.float64, copy=False)
+        self._scores = np.tile(first, (len(self._wanted), 1))
+
+    def see(self, tree: Tree, n_threads: int) -> None:
+        """Add a tree to the sum."""
+        if self.judged is None:
+            return
+        self._scores += outputs(tree, self.judged.rows, n_threads)
+        weights = self.judged.weights
+        total = self.loss.total(self._wanted, self._scores, self._codes, weights)
+        self.errors.append(total / float(weights.sum()))
+
+
+def _check_all_known(codes: NDArray[np.int32]) -> None:
+    """Raise if a class to validate by was not trained: no score would be its own."""
+    if (codes < 0).any():
+        row = int((codes < 0).argmax())
+        raise ValueError(
+            f"y_val[{row}] is a class that y does not hold; give rows of the training classes "
+            "only; try dropping such rows."
+        )

@@ -101,6 +101,7 @@ def optimize_forest(
     callback: Callback | None = None,
     *,
     keeps_leaves: bool = False,
+    offset: Array | None = None,
 ) -> OptimizedForest:
     """Forest of low objective, found by alternating over the trees and over all leaves.
 
@@ -121,8 +122,12 @@ def optimize_forest(
     keeps_leaves : bool, default=False
         The given trees are a forest, whose outputs add up, and which is to be improved as it is.
         Otherwise their leaves are fitted anew, all together.
+    offset : float64[n_rows, n_outputs], optional
+        What rows have already, in the unit of `problem.values`; the forest is added to it. By
+        default it is nothing, or for real targets their mean, which the trees then give, too.
     """
-    return _Run(problem, starts, seeds, options, callback, keeps_leaves=keeps_leaves).result()
+    run = _Run(problem, starts, seeds, options, callback, keeps_leaves=keeps_leaves, offset=offset)
+    return run.result()
 
 
 @dataclass
@@ -153,6 +158,7 @@ class _Run:
         callback: Callback | None,
         *,
         keeps_leaves: bool,
+        offset: Array | None,
     ) -> None:
         self.problem = problem
         self.options = options
@@ -162,13 +168,14 @@ class _Run:
         self.centre = np.zeros(problem.n_outputs)
         wanted = options.loss.wanted(problem.classes, problem.n_classes)
         if not problem.n_classes:
-            # The penalty is to shrink leaves towards the mean, not towards zero.
-            self.centre = np.average(problem.values, axis=0, weights=problem.sample_weight)
+            if offset is None:
+                # The penalty is to shrink leaves towards the mean, not towards zero.
+                self.centre = np.average(problem.values, axis=0, weights=problem.sample_weight)
             wanted = problem.values - self.centre
-        self.task = LeafTask(options.loss, wanted, problem.classes, problem.sample_weight)
+        self.task = LeafTask(options.loss, wanted, problem.classes, problem.sample_weight, offset)
+        self.scores = self.task.scores(np.zeros_like(wanted))
         # What is asked of the tree at hand; the core reads it in place, for all trees.
-        self.left_over = wanted.copy()
-        self.scores = np.zeros_like(wanted)
+        self.left_over = wanted - self.scores
         self.leaf_of = np.zeros((len(starts), problem.n_rows), dtype=np.uint32)
         self.members: list[_Member] = []
         self.keeps_leaves = keeps_leaves
@@ -260,8 +267,9 @@ class _Run:
     def _step_over_leaves(self) -> None:
         """All leaves of all trees, the splits fixed ([1]_ eq. 6)."""
         options = self.options
-        if options.loss.curvature is None or options.l1 > 0:
-            for _ in range(BACKFITTING_ROUNDS):
+        is_alone = len(self.members) == 1
+        if is_alone or options.loss.curvature is None or options.l1 > 0:
+            for _ in range(self._n_rounds_alone() if is_alone else BACKFITTING_ROUNDS):
                 self._backfit()
             return
         present = np.concatenate([member.values for member in self.members])
@@ -274,6 +282,13 @@ class _Run:
         values[~is_reached] = present[~is_reached]
         for member in self.members:
             member.values = values[member.first_leaf : member.first_leaf + member.n_leaves]
+
+    def _n_rounds_alone(self) -> int:
+        """Fits of the leaves of a single tree, which all but solve them.
+
+        Sweeps that follow go on from there; where none follow, it is solved to the end.
+        """
+        return 1 if self.options.max_iter > 0 else self.options.loss.n_rounds
 
     def _backfit(self) -> None:
         """Leaves of one tree after the other, each to its optimum given the others."""
@@ -318,8 +333,7 @@ class _Run:
         return float(self.options.l1 * size.sum() + self.options.l2 * (size**2).sum())
 
     def _record(self, phase: str) -> float:
-        task = self.task
-        loss = task.loss.total(task.wanted, self.scores, task.codes, task.weights)
+        loss = self.task.total(self.scores)
         penalty = sum(member.split_penalty + self._leaf_penalty(member) for member in self.members)
         n_active = sum(member.native.count_active() for member in self.members)
         self.trace.record(loss + penalty, loss, n_active, time.perf_counter() - self.began, phase)

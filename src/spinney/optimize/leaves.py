@@ -25,6 +25,10 @@ from spinney.losses import Array, ForestLoss
 #: numbers and costs a third of its cube.
 DIRECT_LIMIT = 1024
 
+#: Share of the gradient that conjugate gradients leave, in one step of many and for good. Trees
+#: change before the next step, so that more than this is work for nothing.
+ROUGHLY, TO_THE_END = 1e-3, 1e-9
+
 #: Share of the sum by which a round has to lower it for another one to follow.
 LEAST_PROGRESS = 1e-5
 
@@ -44,12 +48,28 @@ class LeafTask:
     codes : int32[n_rows]
         Class codes; empty for regression.
     weights : float64[n_rows]
+    offset : float64[n_rows, n_outputs] or None
+        What rows have already, whatever the leaves give them. None is nothing.
     """
 
     loss: ForestLoss
     wanted: Array
     codes: NDArray[np.int32]
     weights: Array
+    offset: Array | None = None
+
+    def aim(self, scores: Array) -> Array:
+        """What leaves alone have to give for the quadratic bound at `scores` to be least."""
+        aim = self.loss.aim(self.wanted, scores, self.codes)
+        return aim if self.offset is None else aim - self.offset
+
+    def scores(self, given: Array) -> Array:
+        """Scores of rows to which leaves give so much."""
+        return given if self.offset is None else given + self.offset
+
+    def total(self, scores: Array) -> float:
+        """Weighted sum of the losses of all rows."""
+        return self.loss.total(self.wanted, scores, self.codes, self.weights)
 
 
 def improve_leaves(
@@ -80,8 +100,8 @@ def improve_leaves(
     """
     system = _system(task, leaves, len(values), l2, n_threads)
     for _ in range(task.loss.n_rounds):
-        values = system.solve(task.loss.aim(task.wanted, scores, task.codes), values)
-        scores = system.add_up(values)
+        values = system.solve(task.aim(scores), values, ROUGHLY)
+        scores = task.scores(system.add_up(values))
     return values, scores
 
 
@@ -100,16 +120,18 @@ def solve_leaves(
     from where the last one ended.
     """
     system = _system(task, leaves, n_leaves, l2, n_threads)
-    values, scores = np.zeros((n_leaves, task.wanted.shape[1])), np.zeros_like(task.wanted)
+    values = np.zeros((n_leaves, task.wanted.shape[1]))
+    scores = task.scores(np.zeros_like(task.wanted))
 
     def total(values: Array, scores: Array) -> float:
-        loss = task.loss.total(task.wanted, scores, task.codes, task.weights)
-        return loss + l2 * float((values**2).sum())
+        return task.total(scores) + l2 * float((values**2).sum())
 
+    # The bound of a squared loss is the loss, and solved once; others are solved again and again.
+    tolerance = TO_THE_END if task.loss.n_rounds == 1 else ROUGHLY
     best, ahead, momentum = total(values, scores), scores, 1.0
     for _ in range(n_rounds):
-        new_values = system.solve(task.loss.aim(task.wanted, ahead, task.codes), values)
-        new_scores = system.add_up(new_values)
+        new_values = system.solve(task.aim(ahead), values, tolerance)
+        new_scores = task.scores(system.add_up(new_values))
         found = total(new_values, new_scores)
         if found > best and ahead is not scores:
             ahead, momentum = scores, 1.0

@@ -52,6 +52,17 @@ class Trace:
             self.phase + later.phase[1:],
         )
 
+    def at(self, phase: str) -> Trace:
+        """The start and the entries of one phase."""
+        kept = [number for number, of in enumerate(self.phase) if of in ("start", phase)]
+        return Trace(
+            [self.objective[number] for number in kept],
+            [self.loss[number] for number in kept],
+            [self.n_active[number] for number in kept],
+            [self.seconds[number] for number in kept],
+            [self.phase[number] for number in kept],
+        )
+
     def as_dict(self) -> dict[str, list[float] | list[int] | list[str]]:
         """Columns by name, ready for a data frame."""
         return {

@@ -1,0 +1,189 @@
+"""Gradient boosting of TAO trees.
+
+Trees are added one after the other, and none is touched again. With ``step="newton"`` each is
+optimised on the loss itself, given what the trees before it say: one tree of Forest Alternating
+Optimization whose forest is fixed but for it, with leaves at their optimum by Newton's method.
+With ``step="gradient"`` its splits are optimised for the least squares fit to the negative
+gradient of the loss, and its leaves then for the loss ([1]_ section 4).
+
+References
+----------
+.. [1] Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
+   Statistics 29, 2001.
+.. [2] Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision forests: Forest
+   Alternating Optimization", CVPR 2023; its rival "GB-TAO".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spinney.data import Problem
+from spinney.ensembles.seeds import ROWS, stream, tree_seed
+from spinney.ensembles.starts import StartRule
+from spinney.losses import Array, ForestLoss
+from spinney.optimize.fao import FAOOptions, OptimizedForest, optimize_forest
+from spinney.optimize.trace import Trace
+from spinney.tree.route import outputs
+from spinney.tree.structure import Topology, Tree
+
+
+@dataclass(frozen=True)
+class GradientRule:
+    """How trees follow each other.
+
+    Attributes
+    ----------
+    learning_rate : float
+        Share of what a tree says that is taken.
+    step : {"newton", "gradient"}
+    subsample : float
+        Share of the rows, drawn anew for each tree, that it is optimised on.
+    """
+
+    learning_rate: float
+    step: str = "newton"
+    subsample: float = 1.0
+
+
+@dataclass(frozen=True)
+class AddedTree:
+    """A tree whose leaves hold what is added, in the unit of the targets, and how it came about."""
+
+    tree: Tree
+    trace: Trace
+
+
+def gradient_boost(
+    problem: Problem,
+    start: StartRule,
+    options: FAOOptions,
+    rule: GradientRule,
+    seed: int,
+    given: Sequence[Tree] = (),
+    first: Array | None = None,
+) -> Iterator[AddedTree]:
+    """Trees, one after the other, without end.
+
+    Parameters
+    ----------
+    problem : Problem
+    start : StartRule
+    options : FAOOptions
+        How each tree is optimised; `max_iter` counts sweeps.
+    rule : GradientRule
+    seed : int
+        Every random number follows from it and the number of the tree.
+    given : sequence of Tree
+        Trees that exist already; boosting goes on after them.
+    first : float64[n_outputs], optional
+        What is said before any tree is asked, in the unit of the targets. By default
+        `first_scores`.
+    """
+    unit = problem.target_scale
+    wanted = wanted_scores(problem, options.loss)
+    if first is None:
+        first = first_scores(problem, options.loss)
+    # In the unit of the targets, so that going on after some trees gives the same bits.
+    sums = np.tile(first, (problem.n_rows, 1))
+    for tree in given:
+        sums += outputs(tree, problem.rows, options.n_threads)
+    number = len(given)
+    while True:
+        own_seed = tree_seed(seed, number)
+        drawn = _draw_rows(problem, rule.subsample, seed, number)
+        grow = _on_gradient if rule.step == "gradient" else _on_loss
+        found = grow(drawn, wanted, sums / unit, start, own_seed, options)
+        tree = _shrunk(found.trees[0], rule.learning_rate)
+        yield AddedTree(tree, found.trace.at("leaves"))
+        sums += outputs(tree, problem.rows, options.n_threads)
+        number += 1
+
+
+def first_scores(problem: Problem, loss: ForestLoss) -> Array:
+    """What is said before any tree is asked, in the unit of the targets."""
+    wanted = wanted_scores(problem, loss)
+    best = loss.best_constant(wanted, problem.classes, problem.sample_weight)
+    return best * problem.target_scale
+
+
+def wanted_scores(problem: Problem, loss: ForestLoss) -> Array:
+    """What is wanted of the sum of all trees, in the unit of `problem.values`."""
+    if problem.n_classes:
+        return loss.wanted(problem.classes, problem.n_classes)
+    return problem.values
+
+
+def _draw_rows(problem: Problem, share: float, seed: int, number: int) -> Problem:
+    """The task on a share of its rows; others keep their numbers but have no weight."""
+    if share >= 1:
+        return problem
+    n_rows = problem.n_rows
+    n_drawn = max(1, round(share * n_rows))
+    is_drawn = np.zeros(n_rows, dtype=np.bool_)
+    is_drawn[stream(seed, number, ROWS).permutation(n_rows)[:n_drawn]] = True
+    return replace(problem, sample_weight=np.where(is_drawn, problem.sample_weight, 0.0))
+
+
+def _on_loss(
+    problem: Problem,
+    wanted: Array,
+    scores: Array,
+    start: StartRule,
+    seed: int,
+    options: FAOOptions,
+) -> OptimizedForest:
+    """A tree optimised on the loss of what it adds."""
+    downhill = _downhill(problem, wanted, scores, options.loss)
+    first = _first_tree(downhill, start, seed, options)
+    return optimize_forest(problem, [first], [seed], options, offset=scores)
+
+
+def _first_tree(
+    problem: Problem, start: StartRule, seed: int, options: FAOOptions
+) -> Topology | Tree:
+    """Start that is drawn with what is left over in view, not the classes themselves."""
+    given = start(problem, seed)
+    if isinstance(given, Tree):
+        return given
+    as_drawn = replace(options, loss=ForestLoss("squared_error"), max_iter=0)
+    nothing = np.zeros_like(problem.values)
+    return optimize_forest(problem, [given], [seed], as_drawn, offset=nothing).trees[0]
+
+
+def _on_gradient(
+    problem: Problem,
+    wanted: Array,
+    scores: Array,
+    start: StartRule,
+    seed: int,
+    options: FAOOptions,
+) -> OptimizedForest:
+    """A tree whose splits fit the negative gradient, and whose leaves are best for the loss."""
+    downhill = _downhill(problem, wanted, scores, options.loss)
+    squared = replace(options, loss=ForestLoss("squared_error"))
+    nothing = np.zeros_like(downhill.values)
+    first = start(downhill, seed)
+    found = optimize_forest(downhill, [first], [seed], squared, offset=nothing)
+    only_leaves = replace(options, max_iter=0)
+    refitted = optimize_forest(problem, found.trees, [seed], only_leaves, offset=scores)
+    return OptimizedForest(refitted.trees, found.trace)
+
+
+def _downhill(problem: Problem, wanted: Array, scores: Array, loss: ForestLoss) -> Problem:
+    """Regression on the negative gradient at the present scores."""
+    targets = loss.downhill(wanted, scores, problem.classes)
+    return replace(
+        problem,
+        targets=np.ascontiguousarray(targets),
+        sample_weight=problem.sample_weight * loss.bound,
+        n_classes=0,
+        target_scale=1.0,
+    )
+
+
+def _shrunk(tree: Tree, share: float) -> Tree:
+    return replace(tree, leaf_values=tree.leaf_values * share)

@@ -1,0 +1,121 @@
+"""What boosted estimators share: validation rows, given or set aside, and checks of the rounds."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spinney.data import Problem, reweight
+from spinney.estimators.forest_base import ForestEstimator
+from spinney.estimators.parameters import (
+    check_alpha,
+    check_integer,
+    check_learning_rate,
+    check_share,
+)
+from spinney.estimators.sampling import check_n_estimators
+from spinney.estimators.watch import Judged, Watch, set_aside
+
+
+class BoostedForest(ForestEstimator):
+    """Trees that follow each other, watched on validation rows."""
+
+    _seed: int
+    _fraction_aside: float  # of the rows, which no tree has seen
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
+        """Boost trees on training rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+            Training rows. They are read as float32.
+        y : array-like of shape (n_rows,), for regression also (n_rows, n_outputs)
+            Classes or numbers to predict.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weight k counts a row k times, weight 0 leaves it out. None counts each row once.
+        X_val, y_val : array-like or None, default=None
+            Validation rows. The forest is judged on them after each tree, and boosting stops by
+            them if `n_iter_no_change` is given.
+
+        Returns
+        -------
+        self
+            An error or an interrupt leaves the estimator exactly as it was.
+        """
+        return self._transact(X, y, sample_weight, X_val, y_val)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_n_estimators(self.n_estimators, len(self.trees_) if self._is_continued() else 0)
+        check_alpha(self.alpha)
+        check_learning_rate(self.learning_rate)
+        if self.n_iter_no_change is not None:
+            check_integer("n_iter_no_change", self.n_iter_no_change, minimum=1, example="10")
+        check_share("validation_fraction", self.validation_fraction, example="0.1")
+
+    def _fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        X_val: ArrayLike | None,
+        y_val: ArrayLike | None,
+    ) -> None:
+        _check_pair(X_val, y_val)
+        problem = self._problem(X, y, sample_weight)
+        if not self._is_continued():
+            self._seed = self._draw_seed()
+        judged: Judged | None = None
+        fraction = 0.0
+        if X_val is not None and y_val is not None:
+            judged = self._judged(X_val, y_val)
+        elif self.n_iter_no_change is not None:
+            fraction = float(self.validation_fraction)
+            self._check_unseen(fraction)
+            judged, weights = set_aside(problem, fraction, self._seed)
+            problem = reweight(problem, weights, n_threads=self._n_threads())
+        self._fraction_aside = fraction
+        self._boost(problem, judged)
+
+    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
+        """Validation rows that the user gave."""
+        raise NotImplementedError
+
+    def _boost(self, problem: Problem, judged: Judged | None) -> None:
+        """Grow the trees, judging them, and store them."""
+        raise NotImplementedError
+
+    def _store_watched(self, name: str, watch: Watch) -> None:
+        """Keep what was seen on validation rows under this name, if there were any."""
+        self.__dict__.pop(name, None)
+        if watch.errors:
+            setattr(self, name, np.array(watch.errors))
+
+    def _check_unseen(self, fraction: float) -> None:
+        """Raise if trees of an earlier fit were trained on the rows to validate by."""
+        if self._is_continued() and fraction != self._fraction_aside:
+            raise ValueError(
+                f"validation_fraction={fraction} of the rows is to be set aside, but the last fit "
+                f"had {self._fraction_aside} aside, and its trees know some of these rows; give "
+                "X_val and y_val, or set the same share aside in all fits; try warm_start=False."
+            )
+
+
+def _check_pair(X_val: ArrayLike | None, y_val: ArrayLike | None) -> None:
+    if (X_val is None) != (y_val is None):
+        missing, given = ("X_val", "y_val") if X_val is None else ("y_val", "X_val")
+        raise ValueError(
+            f"{given} is given but {missing} is None; give both or neither; try "
+            "validation_fraction to set training rows aside."
+        )

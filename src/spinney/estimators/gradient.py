@@ -1,0 +1,608 @@
+"""Scikit-learn estimators for gradient boosting of TAO trees.
+
+They validate, build a problem, take trees from :func:`spinney.ensembles.gradient.gradient_boost`
+as long as they are wanted, and store them. No algorithm lives here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import accuracy_score, r2_score
+
+from spinney.data import Problem, as_rows
+from spinney.ensembles.gradient import AddedTree, GradientRule, first_scores, gradient_boost
+from spinney.estimators.base import TAORegression
+from spinney.estimators.boost_base import BoostedForest
+from spinney.estimators.forest_base import VotingForest
+from spinney.estimators.parameters import (
+    LEAF_PENALTIES,
+    SCORE_LOSSES,
+    check_choice,
+    check_real,
+)
+from spinney.estimators.probabilities import class_probabilities
+from spinney.estimators.progress import report_tree
+from spinney.estimators.start import Start
+from spinney.estimators.watch import Judged, LossWatch, given_classes, given_numbers
+from spinney.losses import ForestLoss
+from spinney.optimize.fao import FAOOptions
+from spinney.tree.route import outputs
+
+STEPS = ("newton", "gradient")
+
+
+class _GradientBoosting(BoostedForest):
+    """What both estimators share: the rounds, and sums of the trees."""
+
+    # A tree adds a number for each output; its leaves are found by the loss of the sums.
+    leaf = "constant"
+    max_leaf_weights = None
+    relax_leaves = False
+
+    first_scores_: NDArray[np.float64]
+    _fitted_loss: str
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("step", self.step, STEPS)
+        check_real("leaf_alpha", self.leaf_alpha, minimum=0.0, example="1.0")
+        check_choice("leaf_penalty", self.leaf_penalty, LEAF_PENALTIES)
+        check_real("subsample", self.subsample, minimum=0.0, is_open=True, example="0.5")
+        if float(self.subsample) > 1:
+            raise ValueError(
+                f"subsample={self.subsample!r} is too large; give a share of the rows, at most 1; "
+                "try subsample=1.0 for all rows."
+            )
+        if self._is_continued() and self.loss != self._fitted_loss:
+            raise ValueError(
+                f"loss={self.loss!r} with warm_start=True, but the trees were fitted with "
+                f"loss={self._fitted_loss!r}; give the same; try warm_start=False."
+            )
+
+    def _start(self) -> Start:
+        # The trees of boosting are regression trees, whatever y holds.
+        return Start(self.init, self.max_depth, self.split, None)
+
+    def _loss(self, unit: float = 1.0) -> ForestLoss:
+        return ForestLoss(self.loss, float(getattr(self, "huber_delta", 1.0)) / unit)
+
+    def _gradient_options(self, problem: Problem) -> FAOOptions:
+        n_threads = self._n_threads()
+        return FAOOptions(
+            tao=self._options(float(self.alpha), n_threads=n_threads),
+            loss=self._loss(problem.target_scale),
+            leaf_alpha=float(self.leaf_alpha),
+            leaf_penalty=self.leaf_penalty,
+            max_iter=int(self.max_iter),
+            tol=float(self.tol),
+            n_threads=n_threads,
+        )
+
+    def _boost(self, problem: Problem, judged: Judged | None) -> None:
+        members = self._members()
+        options = self._gradient_options(problem)
+        if not members:
+            self.first_scores_ = first_scores(problem, options.loss)
+        watch = LossWatch(
+            judged, problem.n_classes, self._loss(), self.first_scores_, self.n_iter_no_change
+        )
+        self._grow(members, problem, options, watch)
+        members = members[: watch.best]
+        self._store_forest(
+            [member.tree for member in members],
+            [member.trace for member in members],
+            problem,
+            np.ones(len(members)),
+        )
+        self._fitted_loss = self.loss
+        self._store_watched("validation_losses_", watch)
+
+    def _members(self) -> list[AddedTree]:
+        """Trees of the last fit, if this one goes on from it."""
+        if not self._is_continued():
+            return []
+        return [AddedTree(*of_tree) for of_tree in zip(self.trees_, self.traces_, strict=True)]
+
+    def _grow(
+        self, members: list[AddedTree], problem: Problem, options: FAOOptions, watch: LossWatch
+    ) -> None:
+        """Add trees to `members` until there are enough."""
+        n_trees, n_threads = int(self.n_estimators), self._n_threads()
+        for member in members:
+            watch.see(member.tree, n_threads)
+        if len(members) >= n_trees:
+            return
+        rule = GradientRule(float(self.learning_rate), self.step, float(self.subsample))
+        given = [member.tree for member in members]
+        for added in gradient_boost(
+            problem, self._start(), options, rule, self._seed, given, self.first_scores_
+        ):
+            members.append(added)
+            watch.see(added.tree, n_threads)
+            report_tree(self.verbose, len(members), n_trees, added.trace, says=watch.says)
+            if watch.is_over or len(members) == n_trees:
+                break
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        """First scores and what all trees add to them, (n_rows, n_outputs)."""
+        rows = as_rows(self._checked_rows(X))
+        shares = np.ones(self.forest_.n_trees)
+        sums = self.forest_.sums(rows, shares, n_threads=self._n_threads())
+        return sums + self.first_scores_
+
+    def _staged_scores(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
+        """Scores after each tree, summed in the order of the trees."""
+        rows = as_rows(self._checked_rows(X))
+        sums = np.zeros((rows.n_rows, self.forest_.n_outputs))
+        for tree in self.trees_:
+            sums += outputs(tree, rows, self._n_threads())
+            yield sums + self.first_scores_
+
+
+class TAOGradientBoostingClassifier(_GradientBoosting, VotingForest):
+    """Gradient boosting of oblique trees that are optimised one after the other.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees, unless boosting stops before. Each tree scores all classes.
+    learning_rate : float, default=0.1
+        Share of what a tree says that is taken.
+    max_depth : int or None, default=5
+        Depth of each tree's start. None is for ``init="cart"`` only.
+    alpha : float, default=0.1
+        Weight of the l1 penalty on the hyperplanes against the summed loss of the rows.
+    leaf_alpha : float, default=1.0
+        Weight of the penalty on the leaves.
+    leaf_penalty : {"l1", "l2"}, default="l2"
+        Absolute or squared leaf values.
+    ridge : float, default=0.05
+        Squared penalty on the hyperplanes while they are solved, as a share of the mean squared
+        length of a row. It is no part of the objective.
+    max_weights : int or None, default=None
+        Most features a split may use. None leaves sparsity to `alpha`.
+    split : {"oblique", "axis"}, default="oblique"
+        Hyperplanes over all features, or one feature a split.
+    loss : {"log_loss", "squared_hinge", "squared_error"}, default="log_loss"
+        Loss of the class scores that all trees give together.
+    step : {"newton", "gradient"}, default="newton"
+        Optimise each tree on the loss itself, its leaves by Newton's method; or its splits on the
+        negative gradient by least squares, and only its leaves on the loss.
+    subsample : float, default=1.0
+        Share of the rows, drawn anew for each tree, that it is optimised on.
+    init : str, RandomStructure, Tree or fitted regression tree, default="supervised"
+        The start of each tree, as in :class:`TAOTreeRegressor`; the trees of boosting are
+        regression trees.
+    max_iter : int, default=5
+        Sweeps over each tree.
+    monotone : bool, default=False
+        Accept a node only if it lowers the objective.
+    order : {"leaves_first", "root_first"}, default="leaves_first"
+        Order of the levels in a sweep.
+    tol : float, default=1e-3
+        Stop a tree when sweeps lower the loss (with `monotone` the objective) by less than this
+        share.
+    n_iter_no_change : int or None, default=None
+        Stop when the loss on validation rows has not fallen for this many trees, and keep the
+        trees up to the best number. None never stops early. Validation rows are those given to
+        ``fit``, or else a part of the training rows.
+    validation_fraction : float, default=0.1
+        Part of the training rows set aside if `n_iter_no_change` is given and no validation rows
+        are.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the sample weights by class.
+    warm_start : bool, default=False
+        If True, ``fit`` keeps the trees it has and boosts on to `n_estimators`.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same forest, bit for bit, for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads inside each tree and of a prediction. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line a tree.
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+        The trees as plain arrays. Leaves hold what they add to the class scores.
+    forest_ : Forest
+        The trees together, ready to predict.
+    first_scores_ : ndarray of shape (n_classes,)
+        Class scores before the first tree.
+    traces_ : list of Trace
+        How each tree was optimised.
+    validation_losses_ : ndarray
+        Mean loss on the validation rows after each tree, also of trees not kept; if there were
+        any.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_classes_, n_outputs_, n_features_in_, n_iter_ : int
+        Number of classes, of targets (1), of columns, and of sweeps of the longest optimisation.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the forest holds.
+    flops_ : float
+        Mean number of parameters a training row meets in all trees.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the splits, averaged over the trees.
+
+    References
+    ----------
+    .. [1] Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
+       Statistics 29, 2001.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from spinney import TAOGradientBoostingClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = TAOGradientBoostingClassifier(20, max_depth=2, random_state=0).fit(X, y)
+    >>> bool(forest.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        learning_rate: float = 0.1,
+        max_depth: int | None = 5,
+        alpha: float = 0.1,
+        leaf_alpha: float = 1.0,
+        leaf_penalty: str = "l2",
+        ridge: float = 0.05,
+        max_weights: int | None = None,
+        split: str = "oblique",
+        loss: str = "log_loss",
+        step: str = "newton",
+        subsample: float = 1.0,
+        init: object = "supervised",
+        max_iter: int = 5,
+        monotone: bool = False,
+        order: str = "leaves_first",
+        tol: float = 1e-3,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        class_weight: object = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.alpha = alpha
+        self.leaf_alpha = leaf_alpha
+        self.leaf_penalty = leaf_penalty
+        self.ridge = ridge
+        self.max_weights = max_weights
+        self.split = split
+        self.loss = loss
+        self.step = step
+        self.subsample = subsample
+        self.init = init
+        self.max_iter = max_iter
+        self.monotone = monotone
+        self.order = order
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Scores of the classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+            With two classes of shape (n_rows,): the score of the second less that of the first.
+        """
+        return self._decisions(self._scores(X))
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Class probabilities that go with the scores.
+
+        With ``loss="log_loss"`` their softmax. Otherwise scores are estimates of one-hot targets,
+        and the nearest probabilities to them are returned.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
+        """
+        return class_probabilities(self._scores(X), self._fitted_loss)
+
+    def staged_decision_function(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
+        """Scores of the first tree, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Yields
+        ------
+        float64 ndarray as of `decision_function`
+        """
+        for scores in self._staged_scores(X):
+            yield self._decisions(scores)
+
+    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
+        """Predictions of the first tree, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            The last is what `predict` gives, bit for bit.
+        """
+        for scores in self._staged_scores(X):
+            yield self.classes_[scores.argmax(axis=1)]
+
+    def staged_predict_proba(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
+        """Class probabilities of the first tree, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Yields
+        ------
+        float64 ndarray of shape (n_rows, n_classes)
+        """
+        for scores in self._staged_scores(X):
+            yield class_probabilities(scores, self._fitted_loss)
+
+    def staged_score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Iterator[float]:
+        """Accuracy of the first tree, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+
+        Yields
+        ------
+        float
+        """
+        for predicted in self.staged_predict(X):
+            yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+    def _losses(self) -> tuple[str, ...]:
+        return SCORE_LOSSES
+
+    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
+        return given_classes(self, X_val, y_val)
+
+    def _decisions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores
+
+    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
+        return self._scores(X)
+
+
+class TAOGradientBoostingRegressor(_GradientBoosting, TAORegression):
+    """Gradient boosting of oblique trees that are optimised one after the other, for numbers.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees, unless boosting stops before.
+    learning_rate : float, default=0.1
+        Share of what a tree says that is taken.
+    max_depth : int or None, default=5
+        Depth of each tree's start. None is for ``init="cart"`` only.
+    alpha : float, default=0.1
+        Weight of the l1 penalty on the hyperplanes against the summed loss of the rows.
+    leaf_alpha : float, default=1.0
+        Weight of the penalty on the leaves, in units of the deviation of the targets.
+    leaf_penalty : {"l1", "l2"}, default="l2"
+        Absolute or squared leaf values.
+    ridge : float, default=0.05
+        Squared penalty on the hyperplanes while they are solved, as a share of the mean squared
+        length of a row. It is no part of the objective.
+    max_weights : int or None, default=None
+        Most features a split may use. None leaves sparsity to `alpha`.
+    split : {"oblique", "axis"}, default="oblique"
+        Hyperplanes over all features, or one feature a split.
+    loss : {"squared_error", "absolute_error", "huber"}, default="squared_error"
+        Loss of what all trees give together.
+    huber_delta : float, default=1.0
+        Where Huber's loss becomes linear, in the unit of the targets.
+    step : {"newton", "gradient"}, default="newton"
+        Optimise each tree on the loss of what the trees before it leave over; or its splits on
+        the negative gradient by least squares, and only its leaves on the loss. With the squared
+        loss the two are the same but for rounding.
+    subsample : float, default=1.0
+        Share of the rows, drawn anew for each tree, that it is optimised on.
+    init : str, RandomStructure, Tree or fitted regression tree, default="supervised"
+        The start of each tree, as in :class:`TAOTreeRegressor`.
+    max_iter : int, default=5
+        Sweeps over each tree.
+    monotone : bool, default=False
+        Accept a node only if it lowers the objective.
+    order : {"leaves_first", "root_first"}, default="leaves_first"
+        Order of the levels in a sweep.
+    tol : float, default=1e-3
+        Stop a tree when sweeps lower the loss (with `monotone` the objective) by less than this
+        share.
+    n_iter_no_change : int or None, default=None
+        Stop when the loss on validation rows has not fallen for this many trees, and keep the
+        trees up to the best number. None never stops early. Validation rows are those given to
+        ``fit``, or else a part of the training rows.
+    validation_fraction : float, default=0.1
+        Part of the training rows set aside if `n_iter_no_change` is given and no validation rows
+        are.
+    warm_start : bool, default=False
+        If True, ``fit`` keeps the trees it has and boosts on to `n_estimators`.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same forest, bit for bit, for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads inside each tree and of a prediction. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line a tree.
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+        The trees as plain arrays. Leaves hold what they add.
+    forest_ : Forest
+        The trees together, ready to predict.
+    first_scores_ : ndarray of shape (n_outputs_,)
+        The prediction before the first tree.
+    traces_ : list of Trace
+        How each tree was optimised.
+    validation_losses_ : ndarray
+        Mean loss on the validation rows after each tree, also of trees not kept; if there were
+        any.
+    n_outputs_, n_features_in_, n_iter_ : int
+        Number of targets, of columns, and of sweeps of the longest optimisation.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the forest holds.
+    flops_ : float
+        Mean number of parameters a training row meets in all trees.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the splits, averaged over the trees.
+
+    References
+    ----------
+    .. [1] Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
+       Statistics 29, 2001.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from spinney import TAOGradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = TAOGradientBoostingRegressor(20, max_depth=2, random_state=0).fit(X, y)
+    >>> bool(forest.score(X, y) > 0.5)
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        learning_rate: float = 0.1,
+        max_depth: int | None = 5,
+        alpha: float = 0.1,
+        leaf_alpha: float = 1.0,
+        leaf_penalty: str = "l2",
+        ridge: float = 0.05,
+        max_weights: int | None = None,
+        split: str = "oblique",
+        loss: str = "squared_error",
+        huber_delta: float = 1.0,
+        step: str = "newton",
+        subsample: float = 1.0,
+        init: object = "supervised",
+        max_iter: int = 5,
+        monotone: bool = False,
+        order: str = "leaves_first",
+        tol: float = 1e-3,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.alpha = alpha
+        self.leaf_alpha = leaf_alpha
+        self.leaf_penalty = leaf_penalty
+        self.ridge = ridge
+        self.max_weights = max_weights
+        self.split = split
+        self.loss = loss
+        self.huber_delta = huber_delta
+        self.step = step
+        self.subsample = subsample
+        self.init = init
+        self.max_iter = max_iter
+        self.monotone = monotone
+        self.order = order
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """First prediction and what all trees add to it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
+        """
+        return self._flat(self._scores(X))
+
+    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
+        """Predictions of the first tree, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Yields
+        ------
+        float64 ndarray as of `predict`
+            The last is what `predict` gives, bit for bit.
+        """
+        for scores in self._staged_scores(X):
+            yield self._flat(scores)
+
+    def staged_score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Iterator[float]:
+        """R² of the first tree, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+
+        Yields
+        ------
+        float
+        """
+        for predicted in self.staged_predict(X):
+            yield float(r2_score(y, predicted, sample_weight=sample_weight))
+
+    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
+        return given_numbers(self, X_val, y_val)
+
+    def _flat(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return values[:, 0] if self.n_outputs_ == 1 else values
