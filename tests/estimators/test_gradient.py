@@ -124,6 +124,24 @@ def test_several_outputs() -> None:
     assert forest.score(X, targets) > 0.9
 
 
+@pytest.mark.parametrize(
+    ("split", "is_axis"),
+    [("mixed", [False, True, False]), ("axis", 3 * [True]), ("oblique", 3 * [False])],
+)
+@pytest.mark.parametrize("step", ["newton", "gradient"])
+def test_trees_have_the_splits_asked_for(split: str, is_axis: list[bool], step: str) -> None:
+    forest = classifier(n_estimators=3, split=split, step=step, alpha=0.01).fit(X, Y)
+    widths = [int(np.diff(tree.split_indptr).max()) for tree in forest.trees_]
+    assert [width == 1 for width in widths] == is_axis
+
+
+def test_an_oblique_start_is_refused_where_splits_take_turns() -> None:
+    tree = regressor(n_estimators=1, split="oblique", alpha=0.01).fit(X, Z).trees_[0]
+    with pytest.raises(ValueError, match=r'weights in a split but split="mixed"; give .* try'):
+        regressor(init=tree).fit(X, Z)
+    assert len(regressor(init=tree, split="oblique").fit(X, Z)) == 6
+
+
 # --- stages -----------------------------------------------------------------------------------
 
 

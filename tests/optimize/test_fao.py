@@ -232,3 +232,38 @@ def test_the_callback_sees_every_step():
         class_problem(), options_of("log_loss"), callback=lambda t: seen.append(len(t))
     ).trace
     assert seen == list(range(len(trace) + 1))
+
+
+def widest_split(tree):
+    return int(np.diff(tree.split_indptr).max())
+
+
+def test_trees_of_mixed_forests_take_turns():
+    found = grow(class_problem(), options_of("squared_hinge", split="mixed"), n_trees=4)
+    assert [widest_split(tree) == 1 for tree in found.trees] == [False, True, False, True]
+
+
+@all_losses
+def test_no_step_of_a_mixed_monotone_run_raises_the_objective(loss, is_class):
+    problem = class_problem() if is_class else value_problem()
+    options = options_of(loss, monotone=True, split="mixed", tol=0.0)
+    trace = grow(problem, options, n_trees=4).trace
+    assert (np.diff(trace.objective) <= 1e-9 * trace.objective[0]).all()
+
+
+@all_losses
+def test_a_forest_is_added_to_what_rows_have(loss, is_class):
+    """With an offset, the forest is optimised on what the offset leaves over."""
+    problem = class_problem() if is_class else value_problem()
+    options = options_of(loss, monotone=True, max_iter=2)
+    first = grow(problem, options)
+    given = Forest(first.trees).sums(problem.rows, np.ones(3)) / problem.target_scale
+    second = grow(problem, options, seed=1, offset=given)
+    added = Forest(second.trees).sums(problem.rows, np.ones(3)) / problem.target_scale
+    wanted = options.loss.wanted(problem.classes, 3) if is_class else problem.values
+    total = options.loss.total(wanted, given + added, problem.classes, problem.sample_weight)
+    assert total == pytest.approx(second.trace.loss[-1], rel=1e-6)
+    before = options.loss.total(wanted, given, problem.classes, problem.sample_weight)
+    assert second.trace.loss[-1] < before
+    if not is_class:  # the mean is in the offset already
+        assert np.abs(added.mean(axis=0)).max() < 0.2

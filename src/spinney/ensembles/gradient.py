@@ -25,7 +25,12 @@ from spinney.data import Problem
 from spinney.ensembles.seeds import ROWS, stream, tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.losses import Array, ForestLoss
-from spinney.optimize.fao import FAOOptions, OptimizedForest, optimize_forest
+from spinney.optimize.fao import (
+    FAOOptions,
+    OptimizedForest,
+    kind_of_split,
+    optimize_forest,
+)
 from spinney.optimize.trace import Trace
 from spinney.tree.route import outputs
 from spinney.tree.structure import Topology, Tree
@@ -96,7 +101,9 @@ def gradient_boost(
         own_seed = tree_seed(seed, number)
         drawn = _draw_rows(problem, rule.subsample, seed, number)
         grow = _on_gradient if rule.step == "gradient" else _on_loss
-        found = grow(drawn, wanted, sums / unit, start, own_seed, options)
+        split = kind_of_split(options.tao.split, number)
+        own_options = replace(options, tao=replace(options.tao, split=split))
+        found = grow(drawn, wanted, sums / unit, start, own_seed, own_options)
         tree = _shrunk(found.trees[0], rule.learning_rate)
         yield AddedTree(tree, found.trace.at("leaves"))
         sums += outputs(tree, problem.rows, options.n_threads)

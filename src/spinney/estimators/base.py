@@ -21,6 +21,7 @@ from spinney.estimators.class_weight import class_factors
 from spinney.estimators.parameters import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
+    SPLITS,
     check_real,
     check_tree_parameters,
 )
@@ -41,6 +42,7 @@ from spinney.optimize.tao import TAOOptions
 class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Transaction around ``fit``, options of the optimiser, and checked rows."""
 
+    _splits: tuple[str, ...] = SPLITS
     _is_kept: NDArray[np.bool_]  # which of the given rows have a weight
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -85,7 +87,7 @@ class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _check_parameters(self) -> None:
         """Raise if a constructor value is of no use."""
-        check_tree_parameters(self, self._losses())
+        check_tree_parameters(self, self._losses(), self._splits)
         check_init(self.init)
 
     def _losses(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from spinney.estimators.forest_base import ForestEstimator, VotingForest
 from spinney.estimators.parameters import (
     LEAF_PENALTIES,
     SCORE_LOSSES,
+    SPLITS_OF_SUMS,
     check_alpha,
     check_choice,
     check_integer,
@@ -41,6 +42,7 @@ class _FAOForest(ForestEstimator):
     leaf = "constant"
     max_leaf_weights = None
     relax_leaves = False
+    _splits = SPLITS_OF_SUMS
 
     _seed: int
     _fitted_loss: str
@@ -185,8 +187,8 @@ class FAOForestClassifier(_FAOForest, VotingForest):
         length of a row. It is no part of the objective.
     max_weights : int or None, default=None
         Most features a split may use. None leaves sparsity to `alpha`.
-    split : {"oblique", "axis"}, default="oblique"
-        Hyperplanes over all features, or one feature a split.
+    split : {"oblique", "axis", "mixed"}, default="oblique"
+        Hyperplanes over all features; one feature a split; or trees of both kinds in turn.
     loss : {"squared_hinge", "squared_error", "log_loss"}, default="squared_hinge"
         Loss of the class scores that the trees of a forest give together. The paper has squared
         errors to one-hot targets. The squared hinge asks a score only to be on the right side of
@@ -373,8 +375,8 @@ class FAOForestRegressor(_FAOForest, TAORegression):
         length of a row. It is no part of the objective.
     max_weights : int or None, default=None
         Most features a split may use. None leaves sparsity to `alpha`.
-    split : {"oblique", "axis"}, default="oblique"
-        Hyperplanes over all features, or one feature a split.
+    split : {"oblique", "axis", "mixed"}, default="oblique"
+        Hyperplanes over all features; one feature a split; or trees of both kinds in turn.
     loss : {"squared_error", "absolute_error", "huber"}, default="squared_error"
         Loss of what the trees of a forest give together.
     huber_delta : float, default=1.0

@@ -21,6 +21,7 @@ from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.parameters import (
     LEAF_PENALTIES,
     SCORE_LOSSES,
+    SPLITS_OF_SUMS,
     check_choice,
     check_real,
 )
@@ -42,6 +43,7 @@ class _GradientBoosting(BoostedForest):
     leaf = "constant"
     max_leaf_weights = None
     relax_leaves = False
+    _splits = SPLITS_OF_SUMS
 
     first_scores_: NDArray[np.float64]
     _fitted_loss: str
@@ -165,8 +167,8 @@ class TAOGradientBoostingClassifier(_GradientBoosting, VotingForest):
         length of a row. It is no part of the objective.
     max_weights : int or None, default=None
         Most features a split may use. None leaves sparsity to `alpha`.
-    split : {"oblique", "axis"}, default="oblique"
-        Hyperplanes over all features, or one feature a split.
+    split : {"oblique", "axis", "mixed"}, default="mixed"
+        Hyperplanes over all features; one feature a split; or trees of both kinds in turn.
     loss : {"log_loss", "squared_hinge", "squared_error"}, default="log_loss"
         Loss of the class scores that all trees give together.
     step : {"newton", "gradient"}, default="newton"
@@ -256,7 +258,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, VotingForest):
         leaf_penalty: str = "l2",
         ridge: float = 0.05,
         max_weights: int | None = None,
-        split: str = "oblique",
+        split: str = "mixed",
         loss: str = "log_loss",
         step: str = "newton",
         subsample: float = 1.0,
@@ -424,8 +426,8 @@ class TAOGradientBoostingRegressor(_GradientBoosting, TAORegression):
         length of a row. It is no part of the objective.
     max_weights : int or None, default=None
         Most features a split may use. None leaves sparsity to `alpha`.
-    split : {"oblique", "axis"}, default="oblique"
-        Hyperplanes over all features, or one feature a split.
+    split : {"oblique", "axis", "mixed"}, default="mixed"
+        Hyperplanes over all features; one feature a split; or trees of both kinds in turn.
     loss : {"squared_error", "absolute_error", "huber"}, default="squared_error"
         Loss of what all trees give together.
     huber_delta : float, default=1.0
@@ -513,7 +515,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, TAORegression):
         leaf_penalty: str = "l2",
         ridge: float = 0.05,
         max_weights: int | None = None,
-        split: str = "oblique",
+        split: str = "mixed",
         loss: str = "squared_error",
         huber_delta: float = 1.0,
         step: str = "newton",

@@ -19,6 +19,7 @@ CLASSIFICATION_LOSSES = ("zero_one", "log_loss")
 SCORE_LOSSES = ("squared_hinge", "squared_error", "log_loss")  # of scores that trees add up
 REGRESSION_LOSSES = ("squared_error", "absolute_error", "huber")
 SPLITS = ("oblique", "axis")
+SPLITS_OF_SUMS = (*SPLITS, "mixed")  # of forests whose trees add up
 LEAVES = ("constant", "linear")
 LEAF_PENALTIES = ("l1", "l2")
 ORDERS = ("leaves_first", "root_first")
@@ -46,17 +47,19 @@ class TreeParameters(Protocol):
     verbose: int
 
 
-def check_tree_parameters(parameters: TreeParameters, losses: Sequence[str]) -> None:
+def check_tree_parameters(
+    parameters: TreeParameters, losses: Sequence[str], splits: Sequence[str]
+) -> None:
     """Raise if a constructor value of a tree estimator is of no use.
 
     Parameters
     ----------
     parameters : estimator
         Holds the values as attributes.
-    losses : sequence of str
-        The losses this estimator knows.
+    losses, splits : sequence of str
+        The losses and the kinds of split this estimator knows.
     """
-    check_choice("split", parameters.split, SPLITS)
+    check_choice("split", parameters.split, splits)
     check_choice("leaf", parameters.leaf, LEAVES)
     check_loss(parameters.loss, losses, type(parameters).__name__)
     check_choice("leaf_penalty", parameters.leaf_penalty, LEAF_PENALTIES)
@@ -76,15 +79,15 @@ def check_tree_parameters(parameters: TreeParameters, losses: Sequence[str]) -> 
 
 def _check_limits(parameters: TreeParameters) -> None:
     """Raise unless the limits on the weights of a hyperplane can be kept."""
-    for name, kind, where, other in (
-        ("max_weights", parameters.split, "split", "oblique"),
-        ("max_leaf_weights", parameters.leaf, "leaf", "linear"),
+    for name, kind, where, bare, other in (
+        ("max_weights", parameters.split, "split", "axis", "oblique"),
+        ("max_leaf_weights", parameters.leaf, "leaf", "constant", "linear"),
     ):
         limit = getattr(parameters, name)
         if limit is None:
             continue
         check_integer(name, limit, minimum=1, example="50, or None for no limit")
-        if kind != other:
+        if kind == bare:
             raise ValueError(
                 f'{name}={limit!r} with {where}="{kind}", which has no hyperplanes; give '
                 f'{name}=None; try {where}="{other}".'

@@ -241,10 +241,10 @@ def check_fits(tree: Tree, problem: Problem, split: str, name: str) -> None:
             "with one output per class or per target; try fitting it to this y."
         )
     widest = int(np.diff(tree.split_indptr).max())
-    if split == "axis" and widest > 1:
+    if split != "oblique" and widest > 1:
         raise ValueError(
-            f'{name} is a tree with {widest} weights in a split but split="axis"; give a tree with '
-            'one weight a split; try split="oblique", or init="cart".'
+            f'{name} is a tree with {widest} weights in a split but split="{split}"; give a tree '
+            'with one weight a split; try split="oblique", or init="cart".'
         )
 
 

@@ -53,7 +53,7 @@ class FAOOptions:
     ----------
     tao : TAOOptions
         How each tree is: its splits, penalty, solver, order and guard. Loss and leaves are the
-        forest's.
+        forest's. Its `split` may also be "mixed", see `kind_of_split`.
     loss : ForestLoss
     leaf_alpha : float
         Weight of the penalty on leaf values; the paper's μ.
@@ -91,6 +91,13 @@ class OptimizedForest:
 
 
 Callback = Callable[[Trace], None]
+
+
+def kind_of_split(split: str, number: int) -> str:
+    """Kind of the splits of tree `number` of a forest: "mixed" takes turns, hyperplanes first."""
+    if split != "mixed":
+        return split
+    return "axis" if number % 2 else "oblique"
 
 
 def optimize_forest(
@@ -211,7 +218,8 @@ class _Run:
     def _add(self, start: Topology | Tree, seed: int) -> None:
         """Add a tree with given splits, or with splits drawn at random. It gives nothing yet."""
         options = self.options
-        tao = replace(options.tao, seed=seed, n_threads=options.n_threads)
+        split = kind_of_split(options.tao.split, len(self.members))
+        tao = replace(options.tao, split=split, seed=seed, n_threads=options.n_threads)
         left, right = (start.left, start.right) if isinstance(start, Tree) else start
         first_leaf = sum(member.n_leaves for member in self.members)
         native = native_optimizer(self.problem, left, right, self._core_task(), tao)
