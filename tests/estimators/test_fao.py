@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, train_test_split
 
 from spinney import FAOForestClassifier, FAOForestRegressor, Tree
@@ -313,3 +314,69 @@ def test_an_interrupted_fit_leaves_the_forest_as_it_was(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         forest.refit(X, NAMES)
     assert vars(forest) == before
+
+
+# --- early stopping -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [classifier, regressor])
+def test_early_stopping_keeps_the_best_iteration_of_the_average(make):
+    rows, y = (X, NAMES) if make is classifier else (XR, YR)
+    # Weak penalties and many iterations, so that forests overfit.
+    values = {"max_iter": 12, "tol": 0, "leaf_alpha": 0.01, "n_trees": 5, "max_depth": 4}
+    forest = make(early_stopping=True, **values).fit(
+        rows[:120], y[:120], X_val=rows[120:], y_val=y[120:]
+    )
+    losses = forest.validation_losses_
+    assert len(losses) == 12
+    assert forest.n_iter_ == np.argmin(losses) + 1
+    shorter = make(**values | {"max_iter": int(forest.n_iter_)}).fit(rows[:120], y[:120])
+    assert same(forest, shorter)
+
+
+def test_validation_losses_are_those_of_the_average():
+    values = {"max_iter": 4, "tol": 0, "loss": "log_loss"}
+    forest = classifier(**values).fit(X[:120], Y[:120], X_val=X[120:], y_val=Y[120:])
+    expected = [
+        log_loss(Y[120:], classifier(**values | {"max_iter": n}).fit(X[:120], Y[:120])
+                 .predict_proba(X[120:]))
+        for n in range(1, 5)
+    ]  # fmt: skip
+    assert forest.validation_losses_ == pytest.approx(expected)
+    assert forest.n_iter_ == 4  # nothing stops unless it is asked to
+
+
+def test_given_validation_rows_do_not_change_the_forest():
+    plain = classifier().fit(X, Y)
+    assert same(plain, classifier().fit(X, Y, X_val=X[:20], y_val=Y[:20]))
+
+
+def test_rows_set_aside_are_not_trained_on():
+    stopped = classifier(early_stopping=True, validation_fraction=0.3).fit(X, Y)
+    assert len(stopped.validation_losses_) == 3
+    again = classifier(early_stopping=True, validation_fraction=0.3, n_jobs=2).fit(X, Y)
+    assert same(stopped, again)
+    other = classifier(early_stopping=True, validation_fraction=0.2).fit(X, Y)
+    assert not same(stopped, other)
+
+
+def test_forests_added_later_are_judged_with_those_there_are():
+    values = {"early_stopping": True, "max_iter": 6, "warm_start": True}
+    forest = classifier(**values).fit(X, Y)
+    first = forest.trees_
+    forest.set_params(n_forests=3).fit(X, Y)
+    assert all(a.same_as(b) for a, b in zip(first, forest.trees_, strict=False))
+    assert len(forest) == 9
+    with pytest.raises(ValueError, match=r"its trees know some of these rows; give .* try"):
+        forest.set_params(validation_fraction=0.5, n_forests=4).fit(X, Y)
+
+
+def test_refit_can_stop_early():
+    forest = classifier(early_stopping=True).fit(X, Y)
+    forest.refit(X, Y)
+    assert len(forest) == 6
+
+
+def test_early_stopping_is_yes_or_no():
+    with pytest.raises(TypeError, match="early_stopping='auto' is of type str"):
+        classifier(early_stopping="auto").fit(X, Y)

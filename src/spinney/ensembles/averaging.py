@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from joblib import effective_n_jobs
 
 from spinney.data import Problem
+from spinney.ensembles.forest_starts import forest_start
 from spinney.ensembles.seeds import tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.ensembles.stop import StopSignal
@@ -40,12 +41,19 @@ class AveragingPlan:
     given : tuple of tuple of Tree
         Forests that exist already and are optimised further, in order; those after them start
         anew. The outputs of the trees of a forest add up.
+    start : {"own", "bagged", "boosted"}
+        How the trees of a new forest start, see `forest_start`.
+    grown : tuple of tuple of Tree
+        Trees from which new forests start, by forest; only their splits count. Empty leaves it to
+        `start`.
     """
 
     seed: int
     n_forests: int
     n_trees: int
     given: tuple[tuple[Tree, ...], ...] = ()
+    start: str = "own"
+    grown: tuple[tuple[Tree, ...], ...] = ()
 
     def seeds(self, forest: int) -> tuple[int, ...]:
         """Seeds of the trees of a forest."""
@@ -97,5 +105,7 @@ def grow_forest(
     if forest < len(plan.given):
         given = plan.given[forest]
         return optimize_forest(problem, given, seeds, options, stop.look, keeps_leaves=True)
-    starts = [start(problem, seed) for seed in seeds]
+    if plan.grown:
+        return optimize_forest(problem, plan.grown[forest], seeds, options, stop.look)
+    starts = forest_start(plan.start, problem, start, options, seeds, stop)
     return optimize_forest(problem, starts, seeds, options, stop.look)

@@ -22,7 +22,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spinney.data import Problem
-from spinney.ensembles.seeds import ROWS, stream, tree_seed
+from spinney.ensembles.rows import draw_rows
+from spinney.ensembles.seeds import tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.losses import Array, ForestLoss
 from spinney.optimize.fao import (
@@ -99,7 +100,7 @@ def gradient_boost(
     number = len(given)
     while True:
         own_seed = tree_seed(seed, number)
-        drawn = _draw_rows(problem, rule.subsample, seed, number)
+        drawn = draw_rows(problem, rule.subsample, seed, number)
         grow = _on_gradient if rule.step == "gradient" else _on_loss
         split = kind_of_split(options.tao.split, number)
         own_options = replace(options, tao=replace(options.tao, split=split))
@@ -122,17 +123,6 @@ def wanted_scores(problem: Problem, loss: ForestLoss) -> Array:
     if problem.n_classes:
         return loss.wanted(problem.classes, problem.n_classes)
     return problem.values
-
-
-def _draw_rows(problem: Problem, share: float, seed: int, number: int) -> Problem:
-    """The task on a share of its rows; others keep their numbers but have no weight."""
-    if share >= 1:
-        return problem
-    n_rows = problem.n_rows
-    n_drawn = max(1, round(share * n_rows))
-    is_drawn = np.zeros(n_rows, dtype=np.bool_)
-    is_drawn[stream(seed, number, ROWS).permutation(n_rows)[:n_drawn]] = True
-    return replace(problem, sample_weight=np.where(is_drawn, problem.sample_weight, 0.0))
 
 
 def _on_loss(

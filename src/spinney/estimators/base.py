@@ -88,6 +88,10 @@ class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _check_parameters(self) -> None:
         """Raise if a constructor value is of no use."""
         check_tree_parameters(self, self._losses(), self._splits)
+        self._check_init()
+
+    def _check_init(self) -> None:
+        """Raise unless trees can start from `init`."""
         check_init(self.init)
 
     def _losses(self) -> tuple[str, ...]:

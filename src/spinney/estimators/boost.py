@@ -18,11 +18,11 @@ from sklearn.metrics import accuracy_score
 
 from spinney.data import Problem, as_rows
 from spinney.ensembles.boosting import BoostedTree, BoostingRule, boost_trees
-from spinney.estimators.boost_base import BoostedForest
 from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.parameters import check_boolean, check_choice
 from spinney.estimators.progress import report_tree
 from spinney.estimators.watch import Judged, VoteWatch, given_classes
+from spinney.estimators.watched import BoostedForest
 
 ALGORITHMS = ("samme", "m1")
 
@@ -281,10 +281,10 @@ class TAOBoostClassifier(BoostedForest, VotingForest):
     def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
         return given_classes(self, X_val, y_val)
 
-    def _boost(self, problem: Problem, judged: Judged | None) -> None:
+    def _grow_watched(self, problem: Problem, judged: Judged | None) -> None:
         watch = VoteWatch(judged, self.n_classes_, self.n_iter_no_change)
         self._store_members(self._grow(problem, watch), problem)
-        self._store_watched("validation_errors_", watch)
+        self._store_watched("validation_errors_", watch.errors)
 
     def _grow(self, problem: Problem, watch: VoteWatch) -> list[BoostedTree]:
         """Trees up to the best number, those of an earlier fit among them."""

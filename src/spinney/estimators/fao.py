@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,25 +18,35 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.data import Problem, as_rows
 from spinney.ensembles.averaging import AveragingPlan, average_forests
 from spinney.estimators.base import TAORegression
-from spinney.estimators.forest_base import ForestEstimator, VotingForest
+from spinney.estimators.forest_base import VotingForest
+from spinney.estimators.forest_start import (
+    FOREST_WORDS,
+    check_forest_init,
+    given_starts,
+    is_forest,
+)
 from spinney.estimators.parameters import (
     LEAF_PENALTIES,
     SCORE_LOSSES,
     SPLITS_OF_SUMS,
     check_alpha,
+    check_boolean,
     check_choice,
     check_integer,
     check_real,
 )
 from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.progress import report_forest
+from spinney.estimators.start import Start
+from spinney.estimators.watch import Judged, LossWatch, given_classes, given_numbers
+from spinney.estimators.watched import WatchedForest
 from spinney.losses import ForestLoss
-from spinney.optimize.fao import FAOOptions
+from spinney.optimize.fao import FAOOptions, OptimizedForest
 from spinney.optimize.trace import Trace
 from spinney.tree.structure import Tree
 
 
-class _FAOForest(ForestEstimator):
+class _FAOForest(WatchedForest):
     """What both estimators share: the plan, the growing, and going on with new rows."""
 
     # Constant leaves are what makes a forest linear in its leaves.
@@ -44,7 +55,6 @@ class _FAOForest(ForestEstimator):
     relax_leaves = False
     _splits = SPLITS_OF_SUMS
 
-    _seed: int
     _fitted_loss: str
     _is_refit = False
 
@@ -83,13 +93,17 @@ class _FAOForest(ForestEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_integer("n_forests", self.n_forests, minimum=1, example="5")
-        check_integer("n_trees", self.n_trees, minimum=1, example="10")
         check_alpha(self.alpha)
         check_real("leaf_alpha", self.leaf_alpha, minimum=0.0, example="1.0")
         check_choice("leaf_penalty", self.leaf_penalty, LEAF_PENALTIES)
+        check_boolean("early_stopping", self.early_stopping)
         if self._is_continued() and not self._is_refit:
             self._check_goes_on()
+
+    def _check_init(self) -> None:
+        check_integer("n_forests", self.n_forests, minimum=1, example="5")
+        check_integer("n_trees", self.n_trees, minimum=1, example="10")
+        check_forest_init(self.init, int(self.n_forests) * int(self.n_trees))
 
     def _check_goes_on(self) -> None:
         """Raise unless a warm start can add forests to those there are."""
@@ -111,43 +125,77 @@ class _FAOForest(ForestEstimator):
                 "warm_start=False."
             )
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
-        problem = self._problem(X, y, sample_weight)
-        is_continued = self._is_continued()
-        if not is_continued:
-            self._seed = self._draw_seed()
-        is_added = is_continued and not self._is_refit
-        trees: list[Tree] = list(self.trees_) if is_added else []
+    def _stops_early(self) -> bool:
+        return bool(self.early_stopping)
+
+    def _grow_watched(self, problem: Problem, judged: Judged | None) -> None:
+        is_added = self._is_continued() and not self._is_refit
+        known = list(self.trees_) if is_added else []
         traces: list[Trace] = list(self.traces_) if is_added else []
-        plan = self._plan()
-        grown = average_forests(
-            problem, self._start(), self._fao_options(problem), plan, len(traces), self.n_jobs
-        )
+        plan = self._plan(problem)
+        options = replace(self._fao_options(problem), keeps_iterations=judged is not None)
+        grown = average_forests(problem, self._start(), options, plan, len(traces), self.n_jobs)
+        found: list[OptimizedForest] = []
         # Closed also if reporting fails or Ctrl-C comes between two forests.
         with closing(grown):
-            for found in grown:
-                trees += found.trees
-                traces.append(found.trace)
-                report_forest(self.verbose, len(traces), plan.n_forests, found.trace)
+            for forest in grown:
+                found.append(forest)
+                traces.append(forest.trace)
+                report_forest(self.verbose, len(traces), plan.n_forests, forest.trace)
+        losses = self._validation_losses(problem, judged, known, found)
+        best = int(np.argmin(losses)) if losses and self.early_stopping else None
+        trees = [*known, *(tree for forest in found for tree in _trees_at(forest, best))]
         self.n_forests_ = plan.n_forests
         self._store_forest(trees, traces, problem, np.ones(len(trees)))
-        self.n_iter_ = max(trace.phase.count("leaves") for trace in traces)
+        lengths = [trace.phase.count("leaves") for trace in traces]
+        self.n_iter_ = max(lengths) if best is None else best + 1
         self._fitted_loss = self.loss
+        self._store_watched("validation_losses_", losses)
 
-    def _plan(self) -> AveragingPlan:
+    def _validation_losses(
+        self,
+        problem: Problem,
+        judged: Judged | None,
+        known: list[Tree],
+        found: list[OptimizedForest],
+    ) -> list[float]:
+        """Mean loss of the average of all forests on validation rows, after each iteration."""
+        if judged is None or not found:
+            return []
+        n_forests = len(found) + (self.n_forests_ if known else 0)
+        first = np.zeros(problem.n_outputs)
+        watch = LossWatch(judged, problem.n_classes, self._loss(), first, None)
+        fixed = watch.sum_of(known, self._n_threads())
+        for iteration in range(max(len(forest.iterations) for forest in found)):
+            trees = [tree for forest in found for tree in _trees_at(forest, iteration)]
+            watch.judge((fixed + watch.sum_of(trees, self._n_threads())) / n_forests)
+        return watch.errors
+
+    def _plan(self, problem: Problem) -> AveragingPlan:
         if not self._is_refit:
-            return AveragingPlan(self._seed, int(self.n_forests), int(self.n_trees))
+            n_forests, n_trees = int(self.n_forests), int(self.n_trees)
+            is_word = isinstance(self.init, str) and self.init in FOREST_WORDS
+            kind = str(self.init) if is_word else "own"
+            grown = given_starts(self.init, n_forests, n_trees, problem.n_features, self.split)
+            return AveragingPlan(self._seed, n_forests, n_trees, start=kind, grown=grown)
         n_trees = self.forest_.n_trees // self.n_forests_
         given = tuple(
             self.trees_[first : first + n_trees] for first in range(0, len(self.trees_), n_trees)
         )
         return AveragingPlan(self._seed, self.n_forests_, n_trees, given)
 
+    def _start(self) -> Start:
+        if is_forest(self.init):  # its trees are in the plan
+            return Start("supervised", self.max_depth, self.split, None)
+        return super()._start()
+
+    def _loss(self, unit: float = 1.0) -> ForestLoss:
+        return ForestLoss(self.loss, float(getattr(self, "huber_delta", 1.0)) / unit)
+
     def _fao_options(self, problem: Problem) -> FAOOptions:
-        delta = float(getattr(self, "huber_delta", 1.0)) / problem.target_scale
         return FAOOptions(
             tao=self._options(float(self.alpha)),
-            loss=ForestLoss(self.loss, delta),
+            loss=self._loss(problem.target_scale),
             leaf_alpha=float(self.leaf_alpha),
             leaf_penalty=self.leaf_penalty,
             max_iter=int(self.max_iter),
@@ -159,6 +207,13 @@ class _FAOForest(ForestEstimator):
         rows = as_rows(self._checked_rows(X))
         shares = np.full(self.forest_.n_trees, 1.0 / self.n_forests_)
         return self.forest_.sums(rows, shares, n_threads=self._n_threads())
+
+
+def _trees_at(forest: OptimizedForest, iteration: int | None) -> tuple[Tree, ...]:
+    """Trees after an iteration, or after the last one if the forest had ended before."""
+    if iteration is None or iteration >= len(forest.iterations):
+        return forest.trees
+    return forest.iterations[iteration]
 
 
 class FAOForestClassifier(_FAOForest, VotingForest):
@@ -194,8 +249,11 @@ class FAOForestClassifier(_FAOForest, VotingForest):
         errors to one-hot targets. The squared hinge asks a score only to be on the right side of
         its target: rows that are safe do not care where a split sends them, and forests
         generalise far better.
-    init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
-        The start of each tree, as in :class:`TAOTreeClassifier`.
+    init : str, RandomStructure, Tree, fitted tree or fitted forest, default="supervised"
+        The start of each tree, as in :class:`TAOTreeClassifier`. Further words: "bagged" optimises
+        each tree by itself on 90 % of the rows first, "boosted" boosts the trees of a forest
+        first. A fitted forest of this library or of scikit-learn gives the splits of its trees,
+        the first `n_trees` to the first forest and so on.
     max_iter : int, default=20
         Iterations: each tree once, then all leaves together.
     monotone : bool, default=False
@@ -204,7 +262,13 @@ class FAOForestClassifier(_FAOForest, VotingForest):
         Order of the levels in a sweep over a tree.
     tol : float, default=1e-4
         Stop when iterations lower the loss (with `monotone` the objective) by less than this
-        share; 0 never stops early.
+        share; 0 never does.
+    early_stopping : bool, default=False
+        Keep the forests of the iteration at which their average has the least loss on validation
+        rows: those given to ``fit``, or else a part of the training rows. One forest overfits
+        long before `max_iter`, an average of many hardly does.
+    validation_fraction : float, default=0.1
+        Part of the training rows set aside if `early_stopping` and no validation rows are given.
     class_weight : None, "balanced" or dict, default=None
         Factors on the sample weights by class.
     warm_start : bool, default=False
@@ -226,10 +290,14 @@ class FAOForestClassifier(_FAOForest, VotingForest):
         Number of forests.
     traces_ : list of Trace
         How each forest was optimised, one entry a step.
+    validation_losses_ : ndarray of shape (n_iterations,)
+        Mean loss of the average of the forests on the validation rows after each iteration; if
+        there were any.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_classes_, n_outputs_, n_features_in_, n_iter_ : int
-        Number of classes, of targets (1), of columns, and of iterations of the longest run.
+        Number of classes, of targets (1), of columns, and of iterations: of the longest run, or
+        those that early stopping kept.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
     n_parameters_ : int
@@ -272,6 +340,8 @@ class FAOForestClassifier(_FAOForest, VotingForest):
         monotone: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
         class_weight: object = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -293,6 +363,8 @@ class FAOForestClassifier(_FAOForest, VotingForest):
         self.monotone = monotone
         self.order = order
         self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
@@ -332,6 +404,9 @@ class FAOForestClassifier(_FAOForest, VotingForest):
 
     def _losses(self) -> tuple[str, ...]:
         return SCORE_LOSSES
+
+    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
+        return given_classes(self, X_val, y_val)
 
     def _known_classes(
         self, classes: NDArray[Any], codes: NDArray[np.int32]
@@ -381,8 +456,11 @@ class FAOForestRegressor(_FAOForest, TAORegression):
         Loss of what the trees of a forest give together.
     huber_delta : float, default=1.0
         Where Huber's loss becomes linear, in the unit of the targets.
-    init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
-        The start of each tree, as in :class:`TAOTreeRegressor`.
+    init : str, RandomStructure, Tree, fitted tree or fitted forest, default="supervised"
+        The start of each tree, as in :class:`TAOTreeRegressor`. Further words: "bagged" optimises
+        each tree by itself on 90 % of the rows first, "boosted" boosts the trees of a forest
+        first. A fitted forest of this library or of scikit-learn gives the splits of its trees,
+        the first `n_trees` to the first forest and so on.
     max_iter : int, default=20
         Iterations: each tree once, then all leaves together.
     monotone : bool, default=False
@@ -391,7 +469,13 @@ class FAOForestRegressor(_FAOForest, TAORegression):
         Order of the levels in a sweep over a tree.
     tol : float, default=1e-4
         Stop when iterations lower the loss (with `monotone` the objective) by less than this
-        share; 0 never stops early.
+        share; 0 never does.
+    early_stopping : bool, default=False
+        Keep the forests of the iteration at which their average has the least loss on validation
+        rows: those given to ``fit``, or else a part of the training rows. One forest overfits
+        long before `max_iter`, an average of many hardly does.
+    validation_fraction : float, default=0.1
+        Part of the training rows set aside if `early_stopping` and no validation rows are given.
     warm_start : bool, default=False
         If True, ``fit`` keeps the forests it has and adds others up to `n_forests`.
     random_state : int, RandomState or None, default=None
@@ -411,8 +495,12 @@ class FAOForestRegressor(_FAOForest, TAORegression):
         Number of forests.
     traces_ : list of Trace
         How each forest was optimised, one entry a step.
+    validation_losses_ : ndarray of shape (n_iterations,)
+        Mean loss of the average of the forests on the validation rows after each iteration; if
+        there were any.
     n_outputs_, n_features_in_, n_iter_ : int
-        Number of targets, of columns, and of iterations of the longest run.
+        Number of targets, of columns, and of iterations: of the longest run, or those that early
+        stopping kept.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
     n_parameters_ : int
@@ -456,6 +544,8 @@ class FAOForestRegressor(_FAOForest, TAORegression):
         monotone: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -477,6 +567,8 @@ class FAOForestRegressor(_FAOForest, TAORegression):
         self.monotone = monotone
         self.order = order
         self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -495,3 +587,6 @@ class FAOForestRegressor(_FAOForest, TAORegression):
         """
         values = self._scores(X)
         return values[:, 0] if self.n_outputs_ == 1 else values
+
+    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
+        return given_numbers(self, X_val, y_val)

@@ -16,7 +16,6 @@ from sklearn.metrics import accuracy_score, r2_score
 from spinney.data import Problem, as_rows
 from spinney.ensembles.gradient import AddedTree, GradientRule, first_scores, gradient_boost
 from spinney.estimators.base import TAORegression
-from spinney.estimators.boost_base import BoostedForest
 from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.parameters import (
     LEAF_PENALTIES,
@@ -29,6 +28,7 @@ from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.progress import report_tree
 from spinney.estimators.start import Start
 from spinney.estimators.watch import Judged, LossWatch, given_classes, given_numbers
+from spinney.estimators.watched import BoostedForest
 from spinney.losses import ForestLoss
 from spinney.optimize.fao import FAOOptions
 from spinney.tree.route import outputs
@@ -84,7 +84,7 @@ class _GradientBoosting(BoostedForest):
             n_threads=n_threads,
         )
 
-    def _boost(self, problem: Problem, judged: Judged | None) -> None:
+    def _grow_watched(self, problem: Problem, judged: Judged | None) -> None:
         members = self._members()
         options = self._gradient_options(problem)
         if not members:
@@ -101,7 +101,7 @@ class _GradientBoosting(BoostedForest):
             np.ones(len(members)),
         )
         self._fitted_loss = self.loss
-        self._store_watched("validation_losses_", watch)
+        self._store_watched("validation_losses_", watch.errors)
 
     def _members(self) -> list[AddedTree]:
         """Trees of the last fit, if this one goes on from it."""

@@ -91,8 +91,10 @@ class RandomStructure:
 
 def drawn_start(init: object) -> str:
     """How hyperplanes are drawn where `init` does not give them."""
-    is_way_to_draw = isinstance(init, str) and init in ("random", "supervised")
-    return str(init) if is_way_to_draw else "balanced"
+    if isinstance(init, str) and init in ("random", "supervised"):
+        return init
+    # Forests may start from trees that are grown before, which start as by default.
+    return "supervised" if isinstance(init, str) and init in ("bagged", "boosted") else "balanced"
 
 
 def check_init(init: object) -> None:

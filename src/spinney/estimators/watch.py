@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,8 +188,21 @@ class LossWatch(Watch):
         if self.judged is None:
             return
         self._scores += outputs(tree, self.judged.rows, n_threads)
+        self.judge(self._scores)
+
+    def sum_of(self, trees: Sequence[Tree], n_threads: int) -> NDArray[np.float64]:
+        """What trees give the rows together, (n_rows, n_outputs)."""
+        assert self.judged is not None, "there are no rows to ask about"
+        total = np.zeros_like(self._scores)
+        for tree in trees:
+            total += outputs(tree, self.judged.rows, n_threads)
+        return total
+
+    def judge(self, scores: NDArray[np.float64]) -> None:
+        """Note the mean loss of scores of the rows."""
+        assert self.judged is not None, "there are no rows to judge by"
         weights = self.judged.weights
-        total = self.loss.total(self._wanted, self._scores, self._codes, weights)
+        total = self.loss.total(self._wanted, scores, self._codes, weights)
         self.errors.append(total / float(weights.sum()))
 
 

@@ -61,6 +61,8 @@ class FAOOptions:
     max_iter : int
     tol : float
     n_threads : int
+    keeps_iterations : bool
+        Whether the forest after each iteration is part of the result.
     """
 
     tao: TAOOptions
@@ -70,6 +72,7 @@ class FAOOptions:
     max_iter: int = 20
     tol: float = 1e-4
     n_threads: int = 1
+    keeps_iterations: bool = False
 
     @property
     def l1(self) -> float:
@@ -84,10 +87,14 @@ class FAOOptions:
 
 @dataclass(frozen=True)
 class OptimizedForest:
-    """Pruned trees, whose outputs add up, and how they came about."""
+    """Pruned trees, whose outputs add up, and how they came about.
+
+    `iterations` holds the trees after each iteration, where they were to be kept.
+    """
 
     trees: tuple[Tree, ...]
     trace: Trace
+    iterations: tuple[tuple[Tree, ...], ...] = ()
 
 
 Callback = Callable[[Trace], None]
@@ -171,6 +178,7 @@ class _Run:
         self.options = options
         self.callback = callback
         self.trace = Trace()
+        self.iterations: list[tuple[Tree, ...]] = []
         self.began = time.perf_counter()
         self.centre = np.zeros(problem.n_outputs)
         wanted = options.loss.wanted(problem.classes, problem.n_classes)
@@ -204,6 +212,8 @@ class _Run:
                 self._record("tree")
             self._step_over_leaves()
             objective = self._record("leaves")
+            if self.options.keeps_iterations:
+                self.iterations.append(self._trees())
             if not is_tight:
                 continue
             is_monotone = self.options.tao.monotone
@@ -213,7 +223,7 @@ class _Run:
             best = min(best, reached)
             if n_stalled >= (1 if is_monotone else PATIENCE) and self.options.tol > 0:
                 break
-        return OptimizedForest(tuple(self._tree(member) for member in self.members), self.trace)
+        return OptimizedForest(self._trees(), self.trace, tuple(self.iterations))
 
     def _add(self, start: Topology | Tree, seed: int) -> None:
         """Add a tree with given splits, or with splits drawn at random. It gives nothing yet."""
@@ -349,8 +359,12 @@ class _Run:
             self.callback(self.trace)
         return loss + penalty
 
+    def _trees(self) -> tuple[Tree, ...]:
+        """The forest as it is now."""
+        return tuple(self._tree(member) for member in self.members)
+
     def _tree(self, member: _Member) -> Tree:
-        """A finished tree, in the unit of the targets."""
+        """A tree as it is now, in the unit of the targets."""
         tree = tree_of(member.native, member.left, member.right, self.problem, self.options.tao)
         values = member.values + self.centre / len(self.members)
         tree = replace(tree, leaf_values=values * self.problem.target_scale)

@@ -1,4 +1,4 @@
-"""What boosted estimators share: validation rows, given or set aside, and checks of the rounds."""
+"""What estimators share that are judged on validation rows while they grow."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from spinney.estimators.parameters import (
     check_share,
 )
 from spinney.estimators.sampling import check_n_estimators
-from spinney.estimators.watch import Judged, Watch, set_aside
+from spinney.estimators.watch import Judged, set_aside
 
 
-class BoostedForest(ForestEstimator):
-    """Trees that follow each other, watched on validation rows."""
+class WatchedForest(ForestEstimator):
+    """A forest with validation rows, given to ``fit`` or set aside from the training rows."""
 
     _seed: int
     _fraction_aside: float  # of the rows, which no tree has seen
@@ -34,7 +34,7 @@ class BoostedForest(ForestEstimator):
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
     ) -> Self:
-        """Boost trees on training rows.
+        """Fit the forest to training rows.
 
         Parameters
         ----------
@@ -45,8 +45,8 @@ class BoostedForest(ForestEstimator):
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weight k counts a row k times, weight 0 leaves it out. None counts each row once.
         X_val, y_val : array-like or None, default=None
-            Validation rows. The forest is judged on them after each tree, and boosting stops by
-            them if `n_iter_no_change` is given.
+            Validation rows, on which the forest is judged as it grows. Whether it also stops by
+            them is said by the estimator's parameters.
 
         Returns
         -------
@@ -57,11 +57,6 @@ class BoostedForest(ForestEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_n_estimators(self.n_estimators, len(self.trees_) if self._is_continued() else 0)
-        check_alpha(self.alpha)
-        check_learning_rate(self.learning_rate)
-        if self.n_iter_no_change is not None:
-            check_integer("n_iter_no_change", self.n_iter_no_change, minimum=1, example="10")
         check_share("validation_fraction", self.validation_fraction, example="0.1")
 
     def _fit(
@@ -69,8 +64,8 @@ class BoostedForest(ForestEstimator):
         X: ArrayLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None,
-        X_val: ArrayLike | None,
-        y_val: ArrayLike | None,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
     ) -> None:
         _check_pair(X_val, y_val)
         problem = self._problem(X, y, sample_weight)
@@ -80,27 +75,31 @@ class BoostedForest(ForestEstimator):
         fraction = 0.0
         if X_val is not None and y_val is not None:
             judged = self._judged(X_val, y_val)
-        elif self.n_iter_no_change is not None:
+        elif self._stops_early():
             fraction = float(self.validation_fraction)
             self._check_unseen(fraction)
             judged, weights = set_aside(problem, fraction, self._seed)
             problem = reweight(problem, weights, n_threads=self._n_threads())
         self._fraction_aside = fraction
-        self._boost(problem, judged)
+        self._grow_watched(problem, judged)
+
+    def _stops_early(self) -> bool:
+        """Whether validation rows decide when to stop, so that some are needed."""
+        raise NotImplementedError
 
     def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
         """Validation rows that the user gave."""
         raise NotImplementedError
 
-    def _boost(self, problem: Problem, judged: Judged | None) -> None:
+    def _grow_watched(self, problem: Problem, judged: Judged | None) -> None:
         """Grow the trees, judging them, and store them."""
         raise NotImplementedError
 
-    def _store_watched(self, name: str, watch: Watch) -> None:
+    def _store_watched(self, name: str, errors: list[float]) -> None:
         """Keep what was seen on validation rows under this name, if there were any."""
         self.__dict__.pop(name, None)
-        if watch.errors:
-            setattr(self, name, np.array(watch.errors))
+        if errors:
+            setattr(self, name, np.array(errors))
 
     def _check_unseen(self, fraction: float) -> None:
         """Raise if trees of an earlier fit were trained on the rows to validate by."""
@@ -110,6 +109,21 @@ class BoostedForest(ForestEstimator):
                 f"had {self._fraction_aside} aside, and its trees know some of these rows; give "
                 "X_val and y_val, or set the same share aside in all fits; try warm_start=False."
             )
+
+
+class BoostedForest(WatchedForest):
+    """Trees that follow each other, until validation rows say that there are enough."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_n_estimators(self.n_estimators, len(self.trees_) if self._is_continued() else 0)
+        check_alpha(self.alpha)
+        check_learning_rate(self.learning_rate)
+        if self.n_iter_no_change is not None:
+            check_integer("n_iter_no_change", self.n_iter_no_change, minimum=1, example="10")
+
+    def _stops_early(self) -> bool:
+        return self.n_iter_no_change is not None
 
 
 def _check_pair(X_val: ArrayLike | None, y_val: ArrayLike | None) -> None:
