@@ -3,6 +3,7 @@
 from spinney.estimators import (
     FAOForestClassifier,
     FAOForestRegressor,
+    FAOTuning,
     RandomStructure,
     RefinedForestClassifier,
     RefinedForestRegressor,
@@ -16,6 +17,7 @@ from spinney.estimators import (
     TAOTreeRegressor,
     refine_leaves,
     regularization_path,
+    tune_fao,
 )
 from spinney.model import export_text
 from spinney.optimize import Trace
@@ -26,6 +28,7 @@ __version__ = "0.1.0"
 __all__ = [
     "FAOForestClassifier",
     "FAOForestRegressor",
+    "FAOTuning",
     "RandomStructure",
     "RefinedForestClassifier",
     "RefinedForestRegressor",
@@ -43,4 +46,5 @@ __all__ = [
     "export_text",
     "refine_leaves",
     "regularization_path",
+    "tune_fao",
 ]

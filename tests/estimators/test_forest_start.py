@@ -155,7 +155,11 @@ def test_a_frozen_forest_survives_a_search() -> None:
             TypeError,
             r"holds LogisticRegression; give .* try",
         ),
-        (HistGradientBoostingClassifier().fit(X, Y), TypeError, r"is not a tree estimator; .* try"),
+        (
+            HistGradientBoostingClassifier(max_iter=2).fit(X, Y),
+            TypeError,
+            r"is not a tree estimator; .* try",
+        ),
         ("grown", ValueError, r"init='grown' is not known; .* try"),
         (7, TypeError, r"init=7 is of type int; .* try"),
     ],

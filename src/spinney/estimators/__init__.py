@@ -2,6 +2,7 @@
 
 from spinney.estimators.boost import TAOBoostClassifier
 from spinney.estimators.fao import FAOForestClassifier, FAOForestRegressor
+from spinney.estimators.fao_tuning import FAOTuning, tune_fao
 from spinney.estimators.forest import TAOForestClassifier, TAOForestRegressor
 from spinney.estimators.gradient import (
     TAOGradientBoostingClassifier,
@@ -19,6 +20,7 @@ from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
 __all__ = [
     "FAOForestClassifier",
     "FAOForestRegressor",
+    "FAOTuning",
     "RandomStructure",
     "RefinedForestClassifier",
     "RefinedForestRegressor",
@@ -32,4 +34,5 @@ __all__ = [
     "TAOTreeRegressor",
     "refine_leaves",
     "regularization_path",
+    "tune_fao",
 ]

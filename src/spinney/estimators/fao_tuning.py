@@ -1,0 +1,183 @@
+"""Choose the shape, the penalty and the iterations of averaged FAO forests on validation rows.
+
+One forest of many trees fits best and overfits first, many forests of few trees average best
+([1]_ section 5 and fig. 4). Which of them, how strong a penalty and how many iterations depends
+on the data. One run tells the error after each of its iterations, so those come for free.
+
+References
+----------
+.. [1] Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision forests: Forest
+   Alternating Optimization", CVPR 2023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing, check_random_state
+
+from spinney.estimators.fao import FAOForestClassifier, FAOForestRegressor
+from spinney.estimators.parameters import check_alpha, check_integer, check_share
+from spinney.estimators.validation import check_sample_weight
+
+FAOForest = FAOForestClassifier | FAOForestRegressor
+
+#: Factors on `alpha`, and trees a forest, that are tried by default.
+FACTORS = (0.3, 1.0, 3.0)
+SIZES = (5, 10, 20, 30, 60)
+
+
+@dataclass(frozen=True)
+class FAOTuning:
+    """What was tried, and the forest that came out of it.
+
+    Attributes
+    ----------
+    table : list of dict
+        One entry a trial: `alpha`, `n_trees` (T), `n_forests` (Q), `max_iter` (the best number of
+        iterations), `loss` (mean loss on the validation rows then), `score` (accuracy or R²
+        then) and `losses` (after each iteration).
+    best_params : dict
+        The parameters of least validation loss, ready for ``set_params``.
+    best_estimator : FAOForestClassifier or FAOForestRegressor
+        Fitted with them to all rows.
+    """
+
+    table: list[dict[str, Any]]
+    best_params: dict[str, Any]
+    best_estimator: FAOForest
+
+
+def tune_fao(
+    estimator: FAOForest,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    alphas: Iterable[float] | None = None,
+    trees_per_forest: Iterable[int] | None = None,
+    sample_weight: ArrayLike | None = None,
+    validation_fraction: float = 0.2,
+) -> FAOTuning:
+    """Choose `alpha`, T against Q and `max_iter` on validation rows, and fit with them.
+
+    Parameters
+    ----------
+    estimator : FAOForestClassifier or FAOForestRegressor
+        Says all else, and with `n_forests` * `n_trees` how many trees there are in all. It need
+        not be fitted and is not changed. `max_iter` is the most iterations that are tried.
+    X, y : array-like
+        Training rows, as for ``fit``.
+    alphas : iterable of float or None, default=None
+        Values of `alpha`. None takes 0.3, 1 and 3 times that of the estimator.
+    trees_per_forest : iterable of int or None, default=None
+        Values of `n_trees`, each a divisor of the number of all trees. None takes those among 5,
+        10, 20, 30 and 60, and one forest of all trees.
+    sample_weight : array-like of shape (n_rows,) or None, default=None
+        Weights of the rows.
+    validation_fraction : float, default=0.2
+        Share of the rows to judge by, drawn by the estimator's `random_state`, of every class the
+        same share. The result is fitted to all rows.
+
+    Returns
+    -------
+    FAOTuning
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from spinney import FAOForestClassifier, tune_fao
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = FAOForestClassifier(2, 2, max_depth=2, max_iter=5, random_state=0)
+    >>> found = tune_fao(forest, X, y, alphas=[0.1, 1.0], trees_per_forest=[2, 4])
+    >>> len(found.table), found.best_params["n_trees"] in (2, 4)
+    (4, True)
+    """
+    if not isinstance(estimator, FAOForest):
+        raise TypeError(
+            f"estimator={type(estimator).__name__} is no FAO forest; give a FAOForestClassifier "
+            "or FAOForestRegressor; try sklearn.model_selection.GridSearchCV for others."
+        )
+    check_share("validation_fraction", validation_fraction, example="0.2")
+    shapes = _shapes(estimator, trees_per_forest)
+    wanted = _alphas(estimator, alphas)
+    weights = check_sample_weight(sample_weight, np.shape(X)[0])
+    random = check_random_state(estimator.random_state)
+    strata = y if is_classifier(estimator) else None
+    fit_rows, held_rows = train_test_split(
+        np.arange(len(weights)), test_size=validation_fraction, stratify=strata, random_state=random
+    )
+    table = []
+    for alpha, n_trees in product(wanted, shapes):
+        n_forests = estimator.n_forests * estimator.n_trees // n_trees
+        values = {"alpha": alpha, "n_trees": n_trees, "n_forests": n_forests}
+        trial = clone(estimator).set_params(early_stopping=True, warm_start=False, **values)
+        trial.fit(
+            _rows(X, fit_rows),
+            _rows(y, fit_rows),
+            weights[fit_rows],
+            X_val=_rows(X, held_rows),
+            y_val=_rows(y, held_rows),
+        )
+        score = trial.score(_rows(X, held_rows), _rows(y, held_rows))
+        table.append(_entry(values, trial, float(score)))
+    best = min(table, key=lambda entry: float(entry["loss"]))
+    params = {name: best[name] for name in ("alpha", "n_trees", "n_forests", "max_iter")}
+    chosen = clone(estimator).set_params(early_stopping=False, **params)
+    return FAOTuning(table, params, chosen.fit(X, y, sample_weight))
+
+
+def _entry(values: dict[str, Any], trial: FAOForest, score: float) -> dict[str, Any]:
+    losses = trial.validation_losses_
+    return {
+        **values,
+        "max_iter": int(trial.n_iter_),
+        "loss": float(losses.min()),
+        "score": score,
+        "losses": losses,
+    }
+
+
+def _alphas(estimator: FAOForest, alphas: Iterable[float] | None) -> list[float]:
+    if alphas is None:
+        check_alpha(estimator.alpha)
+        return [factor * float(estimator.alpha) for factor in FACTORS]
+    found = list(alphas)
+    for alpha in found:
+        check_alpha(alpha)
+    return _not_empty("alphas", found)
+
+
+def _shapes(estimator: FAOForest, trees_per_forest: Iterable[int] | None) -> list[int]:
+    """Numbers of trees a forest, all of which divide the number of all trees."""
+    check_integer("n_forests", estimator.n_forests, minimum=1, example="5")
+    check_integer("n_trees", estimator.n_trees, minimum=1, example="10")
+    total = int(estimator.n_forests) * int(estimator.n_trees)
+    if trees_per_forest is None:
+        return sorted({size for size in (*SIZES, total) if total % size == 0})
+    found = list(trees_per_forest)
+    for size in found:
+        check_integer("trees_per_forest", size, minimum=1, example="[5, 10]")
+        if total % int(size):
+            raise ValueError(
+                f"trees_per_forest holds {size}, but {total} trees in all cannot be dealt out to "
+                f"forests of {size}; give divisors of n_forests * n_trees; try [{total}]."
+            )
+    return _not_empty("trees_per_forest", [int(size) for size in found])
+
+
+def _not_empty(name: str, values: list[Any]) -> list[Any]:
+    if not values:
+        raise ValueError(f"{name} is empty; give at least one value; try {name}=None.")
+    return values
+
+
+def _rows(values: Any, numbers: Any) -> Any:
+    """Rows of an array, frame or sparse matrix."""
+    return _safe_indexing(values, numbers)
