@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,8 +15,19 @@ def table(head: list[str], rows: Iterable[list[str]]) -> list[str]:
 
 def spread(values: Any) -> str:
     """Mean ± standard deviation; the mean alone of one value."""
-    deviation = f" ± {values.std(ddof=1):.2f}" if len(values) > 1 else ""
-    return f"{values.mean():.2f}{deviation}"
+    n_decimals = decimals(float(values.mean()))
+    deviation = f" ± {values.std(ddof=1):.{n_decimals}f}" if len(values) > 1 else ""
+    return f"{values.mean():.{n_decimals}f}{deviation}"
+
+
+def decimals(value: float) -> int:
+    """Decimals to show: two of per cents, three digits of what is far smaller, else none."""
+    size = abs(value)
+    if size >= 1000:
+        return 0
+    if size >= 0.3 or size == 0 or not math.isfinite(size):
+        return 2
+    return 2 - math.floor(math.log10(size))
 
 
 def show(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from bench import column, mean
 from cells import write_whole
-from markdown_parts import measured_with, spread
+from markdown_parts import decimals, measured_with, spread
 from markdown_parts import table as lines_of
 from runner import Outcome, Search
 from table import Table
@@ -208,7 +208,7 @@ def _searches(outcomes: Sequence[Outcome]) -> list[str]:
 def _search_text(search: Search) -> str:
     tried = "; ".join(
         f"{'**' if configuration == search.configuration else ''}"
-        f"{_configuration(configuration)}: {score:.2f}"
+        f"{_configuration(configuration)}: {score:.{decimals(score)}f}"
         f"{'**' if configuration == search.configuration else ''}"
         for configuration, score in search.scores
     )

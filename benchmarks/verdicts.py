@@ -19,6 +19,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 from bench import mean, ratios, same_run
 from cells import Result
+from markdown_parts import decimals
 from runner import Outcome
 from table import Content, Table
 
@@ -108,7 +109,8 @@ def _best(claim: Content, outcomes: Outcomes) -> list[Verdict]:
 
 def _named_error(outcome: Outcome) -> str:
     unit = " %" if error_key(outcome) == "test_error" else ""
-    return f"{outcome.row.label} {mean_error(outcome):.2f}{unit}"
+    error = mean_error(outcome)
+    return f"{outcome.row.label} {error:.{decimals(error)}f}{unit}"
 
 
 def _lower(claim: Content, outcomes: Outcomes) -> list[Verdict]:

@@ -33,6 +33,8 @@ from spinney import (
     TAOBoostClassifier,
     TAOForestClassifier,
     TAOForestRegressor,
+    TAOGradientBoostingClassifier,
+    TAOGradientBoostingRegressor,
     TAOTreeClassifier,
     TAOTreeRegressor,
 )
@@ -47,6 +49,9 @@ CLASSIFIERS = {
     "TAO tree, linear leaves": TAOTreeClassifier(max_depth=3, leaf="linear", random_state=SEED),
     "TAO forest": TAOForestClassifier(max_depth=6, random_state=SEED),
     "TAO boosting": TAOBoostClassifier(max_depth=6, random_state=SEED),
+    "TAO gradient boosting": TAOGradientBoostingClassifier(
+        n_estimators=50, max_depth=4, random_state=SEED
+    ),
     "FAO forests": FAOForestClassifier(n_trees=6, max_depth=4, random_state=SEED),
     "CART of the same depth": DecisionTreeClassifier(max_depth=6, random_state=SEED),
     "random forest": RandomForestClassifier(random_state=SEED),
@@ -61,6 +66,7 @@ REGRESSORS = {
     "TAO forest, linear leaves": TAOForestRegressor(
         n_estimators=10, max_depth=4, leaf="linear", random_state=SEED
     ),
+    "TAO gradient boosting": TAOGradientBoostingRegressor(random_state=SEED),
     "FAO forests": FAOForestRegressor(max_depth=4, random_state=SEED),
     "CART of the same depth": DecisionTreeRegressor(max_depth=6, random_state=SEED),
     "random forest": RandomForestRegressor(random_state=SEED),

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import table
 
@@ -94,3 +95,21 @@ def test_a_search_changes_only_its_own_fits():
 def test_mistakes_are_named(change, message):
     with pytest.raises(ValueError, match=message):
         table.parse("x", {**MINIMAL, **change})
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([2.16], "2.16"),
+        ([1.7, 1.72], "1.71 ± 0.01"),
+        ([0.3, 0.31], "0.30 ± 0.01"),
+        ([0.07123], "0.0712"),
+        ([0.0001641, 0.0001643], "0.000164 ± 0.000000"),
+        ([44247.91], "44248"),
+        ([0.0], "0.00"),
+    ],
+)
+def test_errors_are_shown_with_digits_that_tell(values, text):
+    from markdown_parts import spread
+
+    assert spread(np.array(values)) == text
