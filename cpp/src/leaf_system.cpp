@@ -8,6 +8,7 @@ namespace spinney {
 namespace {
 
 constexpr std::size_t rows_per_task = 4096;
+constexpr std::size_t rows_per_panel = 16;
 constexpr std::size_t max_iterations = 200;
 
 /// x . y over `size` entries, in lanes of fixed order.
@@ -51,14 +52,22 @@ void LeafSystem::factor() {
             for (std::size_t n = 0; n < n_rows; ++n) factor_[mine[n] * size + other[n]] += design_.weights[n];
         }
     });
-    for (std::size_t i = 0; i < size; ++i) {
+    const auto eliminate = [&](std::size_t i, std::size_t j) {
         double* row = factor_.data() + i * size;
-        for (std::size_t j = 0; j < i; ++j) {
-            const double* above = factor_.data() + j * size;
-            row[j] = (row[j] - lane_dot(row, above, j)) / above[j];
+        const double* above = factor_.data() + j * size;
+        row[j] = (row[j] - lane_dot(row, above, j)) / above[j];
+    };
+    // A few rows at a time, so that each row above is read from memory once for all of them.
+    for (std::size_t begin = 0; begin < size; begin += rows_per_panel) {
+        const std::size_t end = std::min(size, begin + rows_per_panel);
+        for (std::size_t j = 0; j < begin; ++j)
+            for (std::size_t i = begin; i < end; ++i) eliminate(i, j);
+        for (std::size_t i = begin; i < end; ++i) {
+            for (std::size_t j = begin; j < i; ++j) eliminate(i, j);
+            double* row = factor_.data() + i * size;
+            // Without a penalty trees could trade constants; rounding must not make that a negative root.
+            row[i] = std::sqrt(std::max(diagonal_[i] - lane_dot(row, row, i), 1e-12 * diagonal_[i]));
         }
-        // Without a penalty trees could trade constants; rounding must not make that a negative root.
-        row[i] = std::sqrt(std::max(diagonal_[i] - lane_dot(row, row, i), 1e-12 * diagonal_[i]));
     }
 }
 

@@ -49,9 +49,9 @@ def test_squared_loss_is_solved_as_by_the_normal_equations(direct_limit, l2):
 
 @pytest.mark.parametrize("direct_limit", [0, 1000], ids=["conjugate gradients", "direct"])
 def test_without_a_penalty_the_least_squares_are_reached(monkeypatch, direct_limit):
-    monkeypatch.setattr(leaf_step, "DIRECT_LIMIT", direct_limit)
+    monkeypatch.setattr(leaf_step, "DIRECT_LIMITS", (direct_limit, direct_limit))
     task, leaves, start = leaf_task(1, "squared_error", is_class=False)
-    _, scores = improve_leaves(task, leaves, start, np.zeros_like(task.wanted), 0.0)
+    _, scores = solve_leaves(task, leaves, len(start), 0.0, n_rounds=1)
     best = reference.ridge_leaves(leaves, task.weights, task.wanted, len(start), 1e-9)
     best_scores = np.add.reduce([best[of_tree] for of_tree in leaves])
     assert cost(task, scores, best, 0.0) == pytest.approx(cost(task, best_scores, best, 0.0))
@@ -146,3 +146,23 @@ def test_targets_that_do_not_fit_are_refused():
         system.solve(np.zeros((3, 1)), np.zeros((1, 1)), 1e-9)
     with pytest.raises(ValueError, match="one row a leaf"):
         system.add_up(np.zeros((2, 1)))
+
+
+@pytest.mark.parametrize("is_class", [True, False])
+def test_a_rough_step_goes_most_of_the_way(monkeypatch, is_class):
+    """Conjugate gradients of one step of many end early, and yet come near."""
+    monkeypatch.setattr(leaf_step, "DIRECT_LIMITS", (0, 0))
+    task, leaves, start = leaf_task(1, "squared_error", is_class=is_class)
+    zeros = np.zeros_like(task.wanted)
+    values, scores = improve_leaves(task, leaves, start, zeros, 0.5)
+    best, best_scores = solve_leaves(task, leaves, len(start), 0.5, n_rounds=1)
+    least = cost(task, best_scores, best, 0.5)
+    before = cost(task, zeros, np.zeros_like(start), 0.5)
+    assert least <= cost(task, scores, values, 0.5) <= least + 0.01 * (before - least)
+
+
+def test_larger_systems_are_factored_where_rows_are_many():
+    limits = [leaf_step._direct_limit(10**exponent) for exponent in range(3, 12)]
+    assert limits[0] == 1024
+    assert limits[-1] == 4096
+    assert limits == sorted(limits)

@@ -21,13 +21,18 @@ from numpy.typing import NDArray
 from spinney import _core
 from spinney.losses import Array, ForestLoss
 
-#: Systems of more leaves are solved by conjugate gradients. A factor has the square of it in
-#: numbers and costs a third of its cube.
-DIRECT_LIMIT = 1024
+#: Systems of this many leaves are always factored, larger ones up to the second number if that is
+#: less work than conjugate gradients: a factor costs a third of the cube of its size once, and the
+#: square of it in numbers.
+DIRECT_LIMITS = (1024, 4096)
+
+#: Products that conjugate gradients need for each leaf that a row reaches, and each output, in one
+#: joint step: a few rounds of some twenty iterations.
+PRODUCTS_OF_A_STEP = 300
 
 #: Share of the gradient that conjugate gradients leave, in one step of many and for good. Trees
 #: change before the next step, so that more than this is work for nothing.
-ROUGHLY, TO_THE_END = 1e-3, 1e-9
+ROUGHLY, TO_THE_END = 1e-2, 1e-9
 
 #: Share of the sum by which a round has to lower it for another one to follow.
 LEAST_PROGRESS = 1e-5
@@ -156,4 +161,12 @@ def _system(
     # The penalty in units of the bound, and enough of it to make the solution unique.
     least = max(LEAST_PENALTY * float(task.weights.sum()), float(np.finfo(np.float64).tiny))
     penalty = max(l2 / curvature, least)
-    return _core.LeafSystem(leaves, task.weights, n_leaves, penalty, DIRECT_LIMIT, n_threads)
+    limit = _direct_limit(leaves.size * task.wanted.shape[1])
+    return _core.LeafSystem(leaves, task.weights, n_leaves, penalty, limit, n_threads)
+
+
+def _direct_limit(n_products: int) -> int:
+    """Most leaves for which a factor is less work than conjugate gradients."""
+    always, most = DIRECT_LIMITS
+    even = round((3.0 * PRODUCTS_OF_A_STEP * n_products) ** (1 / 3))
+    return min(max(always, even), most)
