@@ -168,5 +168,5 @@ def _system(
 def _direct_limit(n_products: int) -> int:
     """Most leaves for which a factor is less work than conjugate gradients."""
     always, most = DIRECT_LIMITS
-    even = round((3.0 * PRODUCTS_OF_A_STEP * n_products) ** (1 / 3))
+    even = round(math.cbrt(3.0 * PRODUCTS_OF_A_STEP * n_products))
     return min(max(always, even), most)
