@@ -31,7 +31,7 @@ from spinney.losses import ForestLoss
 from spinney.optimize.leaves import LeafTask, improve_leaves
 
 STORE = Path(__file__).resolve().parent / "results" / "fao_claims.json"
-PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0)
+PENALTIES = (1.0, 10.0)
 
 
 def speed() -> dict[str, Any]:

@@ -30,12 +30,12 @@ DIRECT_LIMITS = (1024, 4096)
 #: joint step: a few rounds of some twenty iterations.
 PRODUCTS_OF_A_STEP = 300
 
-#: Share of the gradient that conjugate gradients leave, in one step of many and for good. Trees
-#: change before the next step, so that more than this is work for nothing.
-ROUGHLY, TO_THE_END = 1e-2, 1e-9
+#: Share of the gradient that conjugate gradients leave: in one step of many, after which trees
+#: change; in one round of many on the bound of a loss, after which the bound changes; for good.
+IN_A_STEP, IN_A_ROUND, TO_THE_END = 1e-2, 0.1, 1e-9
 
 #: Share of the sum by which a round has to lower it for another one to follow.
-LEAST_PROGRESS = 1e-5
+LEAST_PROGRESS = 1e-3
 
 #: Least penalty, as a share of the weight of the rows. Without any, trees could trade constants.
 LEAST_PENALTY = 1e-9
@@ -105,7 +105,7 @@ def improve_leaves(
     """
     system = _system(task, leaves, len(values), l2, n_threads)
     for _ in range(task.loss.n_rounds):
-        values = system.solve(task.aim(scores), values, ROUGHLY)
+        values = system.solve(task.aim(scores), values, IN_A_STEP)
         scores = task.scores(system.add_up(values))
     return values, scores
 
@@ -132,7 +132,7 @@ def solve_leaves(
         return task.total(scores) + l2 * float((values**2).sum())
 
     # The bound of a squared loss is the loss, and solved once; others are solved again and again.
-    tolerance = TO_THE_END if task.loss.n_rounds == 1 else ROUGHLY
+    tolerance = TO_THE_END if task.loss.n_rounds == 1 else IN_A_ROUND
     best, ahead, momentum = total(values, scores), scores, 1.0
     for _ in range(n_rounds):
         new_values = system.solve(task.aim(ahead), values, tolerance)
