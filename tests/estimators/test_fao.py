@@ -380,3 +380,16 @@ def test_refit_can_stop_early():
 def test_early_stopping_is_yes_or_no():
     with pytest.raises(TypeError, match="early_stopping='auto' is of type str"):
         classifier(early_stopping="auto").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("y_val", "message"),
+    [(["oak", "yew"], r"y_val\[1\] is a class that y does not hold; give .* try"), (None, "y_val")],
+)
+def test_rows_that_cannot_be_judged_are_refused_before_any_work(monkeypatch, y_val, message):
+    def no_work(*_: Any, **__: Any) -> None:
+        raise AssertionError("work has begun")
+
+    monkeypatch.setattr("spinney.estimators.fao.average_forests", no_work)
+    with pytest.raises(ValueError, match=message):
+        classifier().fit(X, NAMES, X_val=X[:2], y_val=y_val)

@@ -159,8 +159,8 @@ def grow_tree(
     narrow = take_columns(sample, columns, n_threads=options.n_threads)
     found = optimize_tree(narrow, start(narrow, start_seed), options, callback)
     return OptimizedTree(
-        _widen(found.tree, columns, problem.n_features),
-        _widen(found.unpruned, columns, problem.n_features),
+        widen(found.tree, columns, problem.n_features),
+        widen(found.unpruned, columns, problem.n_features),
         found.trace,
     )
 
@@ -177,7 +177,7 @@ def _grow(
     return grow_tree(problem, start, options, plan, tree, stop=stop)
 
 
-def _widen(tree: Tree, columns: NDArray[np.intp], n_features: int) -> Tree:
+def widen(tree: Tree, columns: NDArray[np.intp], n_features: int) -> Tree:
     """A tree on some columns as a tree on all of them."""
     numbers = columns.astype(np.int32)
     return replace(

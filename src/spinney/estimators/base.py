@@ -127,13 +127,17 @@ class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             huber_delta=float(getattr(self, "huber_delta", 1.0)),
             n_threads=n_threads,
             seed=seed,
-            init=drawn_start(self.init),
+            init=drawn_start(self._tree_init()),
         )
 
     def _start(self) -> Start:
         """Rule that makes the start of a tree."""
         classes = self.classes_ if hasattr(self, "classes_") else None
-        return Start(self.init, self.max_depth, self.split, classes)
+        return Start(self._tree_init(), self.max_depth, self.split, classes)
+
+    def _tree_init(self) -> object:
+        """What a single tree starts from."""
+        return self.init
 
     def _n_threads(self) -> int:
         """Threads for the native core; None means one, unless joblib's context says otherwise."""

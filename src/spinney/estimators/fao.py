@@ -20,10 +20,10 @@ from spinney.ensembles.averaging import AveragingPlan, average_forests
 from spinney.estimators.base import TAORegression
 from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.forest_start import (
-    FOREST_WORDS,
     check_forest_init,
     given_starts,
     is_forest,
+    is_forest_word,
 )
 from spinney.estimators.parameters import (
     LEAF_PENALTIES,
@@ -37,7 +37,6 @@ from spinney.estimators.parameters import (
 )
 from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.progress import report_forest
-from spinney.estimators.start import Start
 from spinney.estimators.watch import Judged, LossWatch, given_classes, given_numbers
 from spinney.estimators.watched import WatchedForest
 from spinney.losses import ForestLoss
@@ -133,6 +132,10 @@ class _FAOForest(WatchedForest):
         known = list(self.trees_) if is_added else []
         traces: list[Trace] = list(self.traces_) if is_added else []
         plan = self._plan(problem)
+        # Before any work, since it refuses rows that cannot be judged.
+        watch = LossWatch(
+            judged, problem.n_classes, self._loss(), np.zeros(problem.n_outputs), None
+        )
         options = replace(self._fao_options(problem), keeps_iterations=judged is not None)
         grown = average_forests(problem, self._start(), options, plan, len(traces), self.n_jobs)
         found: list[OptimizedForest] = []
@@ -142,40 +145,30 @@ class _FAOForest(WatchedForest):
                 found.append(forest)
                 traces.append(forest.trace)
                 report_forest(self.verbose, len(traces), plan.n_forests, forest.trace)
-        losses = self._validation_losses(problem, judged, known, found)
-        best = int(np.argmin(losses)) if losses and self.early_stopping else None
+        if judged is not None:
+            self._judge(watch, known, found, plan.n_forests)
+        best = int(np.argmin(watch.errors)) if watch.errors and self.early_stopping else None
         trees = [*known, *(tree for forest in found for tree in _trees_at(forest, best))]
         self.n_forests_ = plan.n_forests
         self._store_forest(trees, traces, problem, np.ones(len(trees)))
         lengths = [trace.phase.count("leaves") for trace in traces]
         self.n_iter_ = max(lengths) if best is None else best + 1
         self._fitted_loss = self.loss
-        self._store_watched("validation_losses_", losses)
+        self._store_watched("validation_losses_", watch.errors)
 
-    def _validation_losses(
-        self,
-        problem: Problem,
-        judged: Judged | None,
-        known: list[Tree],
-        found: list[OptimizedForest],
-    ) -> list[float]:
-        """Mean loss of the average of all forests on validation rows, after each iteration."""
-        if judged is None or not found:
-            return []
-        n_forests = len(found) + (self.n_forests_ if known else 0)
-        first = np.zeros(problem.n_outputs)
-        watch = LossWatch(judged, problem.n_classes, self._loss(), first, None)
+    def _judge(
+        self, watch: LossWatch, known: list[Tree], found: list[OptimizedForest], n_forests: int
+    ) -> None:
+        """Judge the average of all forests on validation rows, after each iteration."""
         fixed = watch.sum_of(known, self._n_threads())
-        for iteration in range(max(len(forest.iterations) for forest in found)):
+        for iteration in range(max((len(forest.iterations) for forest in found), default=0)):
             trees = [tree for forest in found for tree in _trees_at(forest, iteration)]
             watch.judge((fixed + watch.sum_of(trees, self._n_threads())) / n_forests)
-        return watch.errors
 
     def _plan(self, problem: Problem) -> AveragingPlan:
         if not self._is_refit:
             n_forests, n_trees = int(self.n_forests), int(self.n_trees)
-            is_word = isinstance(self.init, str) and self.init in FOREST_WORDS
-            kind = str(self.init) if is_word else "own"
+            kind = str(self.init) if is_forest_word(self.init) else "own"
             grown = given_starts(self.init, n_forests, n_trees, problem.n_features, self.split)
             return AveragingPlan(self._seed, n_forests, n_trees, start=kind, grown=grown)
         n_trees = self.forest_.n_trees // self.n_forests_
@@ -184,10 +177,10 @@ class _FAOForest(WatchedForest):
         )
         return AveragingPlan(self._seed, self.n_forests_, n_trees, given)
 
-    def _start(self) -> Start:
-        if is_forest(self.init):  # its trees are in the plan
-            return Start("supervised", self.max_depth, self.split, None)
-        return super()._start()
+    def _tree_init(self) -> object:
+        """How a single tree starts, where the forest does not start from grown trees."""
+        is_grown = is_forest_word(self.init) or is_forest(self.init)
+        return "supervised" if is_grown else self.init
 
     def _loss(self, unit: float = 1.0) -> ForestLoss:
         return ForestLoss(self.loss, float(getattr(self, "huber_delta", 1.0)) / unit)

@@ -91,10 +91,8 @@ class RandomStructure:
 
 def drawn_start(init: object) -> str:
     """How hyperplanes are drawn where `init` does not give them."""
-    if isinstance(init, str) and init in ("random", "supervised"):
-        return init
-    # Forests may start from trees that are grown before, which start as by default.
-    return "supervised" if isinstance(init, str) and init in ("bagged", "boosted") else "balanced"
+    is_way_to_draw = isinstance(init, str) and init in ("random", "supervised")
+    return str(init) if is_way_to_draw else "balanced"
 
 
 def check_init(init: object) -> None:
@@ -105,7 +103,7 @@ def check_init(init: object) -> None:
     elif isinstance(init, RandomStructure | Tree):
         init.check()
     elif isinstance(init, BaseEstimator):
-        _check_fitted_tree(_unfrozen(init))
+        _check_fitted_tree(unfrozen(init))
     else:
         raise TypeError(
             f'init={init!r} is of type {type(init).__name__}; {_ACCEPTED}; try init="supervised".'
@@ -131,7 +129,7 @@ def _check_fitted_tree(estimator: BaseEstimator) -> None:
         ) from error
 
 
-def _unfrozen(estimator: BaseEstimator) -> BaseEstimator:
+def unfrozen(estimator: object) -> object:
     """The estimator inside a FrozenEstimator, or the estimator itself."""
     return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
 
@@ -169,7 +167,7 @@ class Start:
         if isinstance(self.init, Tree):
             tree = self.init
         else:
-            tree = _tree_of(_unfrozen(self.init), problem, self.classes)
+            tree = _tree_of(unfrozen(self.init), problem, self.classes)
         check_fits(tree, problem, self.split, "init")
         return tree
 
@@ -226,23 +224,28 @@ def _tree_of(
 
 
 def check_fits(tree: Tree, problem: Problem, split: str, name: str) -> None:
-    """Raise unless the tree reads the problem's columns, predicts its outputs and may be split so.
-
-    A split that no sweep improves stays as it was, so an oblique start would leave oblique splits
-    in a tree that is meant to have axis-aligned ones.
-    """
-    if tree.n_features != problem.n_features:
-        raise ValueError(
-            f"{name} is a tree on {tree.n_features} columns but X has {problem.n_features}; give "
-            "a tree on the same columns; try fitting it to this X."
-        )
+    """Raise unless the tree suits the problem's columns and outputs, and may be split so."""
+    check_splits(tree, problem.n_features, split, name)
     n_outputs = problem.n_classes or problem.targets.shape[1]
     if tree.n_outputs != n_outputs:
         raise ValueError(
             f"{name} is a tree with {tree.n_outputs} outputs but y needs {n_outputs}; give a tree "
             "with one output per class or per target; try fitting it to this y."
         )
-    widest = int(np.diff(tree.split_indptr).max())
+
+
+def check_splits(tree: Tree, n_features: int, split: str, name: str) -> None:
+    """Raise unless the tree reads so many columns and may be split so.
+
+    A split that no sweep improves stays as it was, so an oblique start would leave oblique splits
+    in a tree that is meant to have axis-aligned ones.
+    """
+    if tree.n_features != n_features:
+        raise ValueError(
+            f"{name} is a tree on {tree.n_features} columns but X has {n_features}; give "
+            "a tree on the same columns; try fitting it to this X."
+        )
+    widest = int(np.diff(tree.split_indptr).max(initial=0))
     if split != "oblique" and widest > 1:
         raise ValueError(
             f'{name} is a tree with {widest} weights in a split but split="{split}"; give a tree '
