@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score
 
 from spinney.data import Problem, as_rows
 from spinney.ensembles.boosting import BoostedTree, BoostingRule, boost_trees
@@ -254,24 +253,6 @@ class TAOBoostClassifier(BoostedForest, VotingForest):
         """
         for votes in self._staged_votes(X):
             yield _shares(votes)
-
-    def staged_score(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Iterator[float]:
-        """Accuracy of the first tree, the first two, and so on.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-
-        Yields
-        ------
-        float
-        """
-        for predicted in self.staged_predict(X):
-            yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -17,8 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem, as_rows
 from spinney.ensembles.averaging import AveragingPlan, average_forests
-from spinney.estimators.base import TAORegression
-from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.forest_start import (
     check_forest_init,
     given_starts,
@@ -26,35 +24,21 @@ from spinney.estimators.forest_start import (
     is_forest_word,
 )
 from spinney.estimators.parameters import (
-    LEAF_PENALTIES,
-    SCORE_LOSSES,
-    SPLITS_OF_SUMS,
     check_alpha,
     check_boolean,
-    check_choice,
     check_integer,
-    check_real,
 )
-from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.progress import report_forest
-from spinney.estimators.watch import Judged, LossWatch, given_classes, given_numbers
-from spinney.estimators.watched import WatchedForest
-from spinney.losses import ForestLoss
-from spinney.optimize.fao import FAOOptions, OptimizedForest
+from spinney.estimators.summed import SummedClassifier, SummedForest, SummedRegressor
+from spinney.estimators.watch import Judged, LossWatch
+from spinney.optimize.fao import OptimizedForest
 from spinney.optimize.trace import Trace
 from spinney.tree.structure import Tree
 
 
-class _FAOForest(WatchedForest):
+class _FAOForest(SummedForest):
     """What both estimators share: the plan, the growing, and going on with new rows."""
 
-    # Constant leaves are what makes a forest linear in its leaves.
-    leaf = "constant"
-    max_leaf_weights = None
-    relax_leaves = False
-    _splits = SPLITS_OF_SUMS
-
-    _fitted_loss: str
     _is_refit = False
 
     def refit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -93,8 +77,6 @@ class _FAOForest(WatchedForest):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_alpha(self.alpha)
-        check_real("leaf_alpha", self.leaf_alpha, minimum=0.0, example="1.0")
-        check_choice("leaf_penalty", self.leaf_penalty, LEAF_PENALTIES)
         check_boolean("early_stopping", self.early_stopping)
         if self._is_continued() and not self._is_refit:
             self._check_goes_on()
@@ -117,12 +99,7 @@ class _FAOForest(WatchedForest):
                 f"n_forests={self.n_forests} with warm_start=True, but there are "
                 f"{self.n_forests_} forests; give at least as many; try warm_start=False."
             )
-        if self.loss != self._fitted_loss:
-            raise ValueError(
-                f"loss={self.loss!r} with warm_start=True, but the forests were fitted with "
-                f"loss={self._fitted_loss!r}, and their sums do not average; give the same; try "
-                "warm_start=False."
-            )
+        self._check_same_loss()
 
     def _stops_early(self) -> bool:
         return bool(self.early_stopping)
@@ -136,7 +113,7 @@ class _FAOForest(WatchedForest):
         watch = LossWatch(
             judged, problem.n_classes, self._loss(), np.zeros(problem.n_outputs), None
         )
-        options = replace(self._fao_options(problem), keeps_iterations=judged is not None)
+        options = replace(self._forest_options(problem), keeps_iterations=judged is not None)
         grown = average_forests(problem, self._start(), options, plan, len(traces), self.n_jobs)
         found: list[OptimizedForest] = []
         # Closed also if reporting fails or Ctrl-C comes between two forests.
@@ -182,19 +159,6 @@ class _FAOForest(WatchedForest):
         is_grown = is_forest_word(self.init) or is_forest(self.init)
         return "supervised" if is_grown else self.init
 
-    def _loss(self, unit: float = 1.0) -> ForestLoss:
-        return ForestLoss(self.loss, float(getattr(self, "huber_delta", 1.0)) / unit)
-
-    def _fao_options(self, problem: Problem) -> FAOOptions:
-        return FAOOptions(
-            tao=self._options(float(self.alpha)),
-            loss=self._loss(problem.target_scale),
-            leaf_alpha=float(self.leaf_alpha),
-            leaf_penalty=self.leaf_penalty,
-            max_iter=int(self.max_iter),
-            tol=float(self.tol),
-        )
-
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         """Mean over the forests of the sum of their trees, (n_rows, n_outputs)."""
         rows = as_rows(self._checked_rows(X))
@@ -209,7 +173,7 @@ def _trees_at(forest: OptimizedForest, iteration: int | None) -> tuple[Tree, ...
     return forest.iterations[iteration]
 
 
-class FAOForestClassifier(_FAOForest, VotingForest):
+class FAOForestClassifier(_FAOForest, SummedClassifier):
     """Forests optimised jointly over all their trees, averaged.
 
     Each forest is a sum of `n_trees` trees and minimises one objective over all their splits and
@@ -364,43 +328,6 @@ class FAOForestClassifier(_FAOForest, VotingForest):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Scores of the classes, averaged over the forests.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes)
-            With two classes of shape (n_rows,): the score of the second less that of the first.
-        """
-        scores = self._votes(X)
-        return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Class probabilities that go with the scores.
-
-        With ``loss="log_loss"`` their softmax. Otherwise scores are estimates of one-hot targets,
-        and the nearest probabilities to them are returned.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
-        """
-        return class_probabilities(self._votes(X), self._fitted_loss)
-
-    def _losses(self) -> tuple[str, ...]:
-        return SCORE_LOSSES
-
-    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
-        return given_classes(self, X_val, y_val)
-
     def _known_classes(
         self, classes: NDArray[Any], codes: NDArray[np.int32]
     ) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -416,11 +343,8 @@ class FAOForestClassifier(_FAOForest, VotingForest):
             )
         return self.classes_, places.astype(np.int32)[codes]
 
-    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
-        return self._scores(X)
 
-
-class FAOForestRegressor(_FAOForest, TAORegression):
+class FAOForestRegressor(_FAOForest, SummedRegressor):
     """Forests optimised jointly over all their trees, averaged, for numbers.
 
     Parameters
@@ -566,20 +490,3 @@ class FAOForestRegressor(_FAOForest, TAORegression):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Mean over the forests of the sum of their trees.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
-        """
-        values = self._scores(X)
-        return values[:, 0] if self.n_outputs_ == 1 else values
-
-    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
-        return given_numbers(self, X_val, y_val)

@@ -11,82 +11,49 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import accuracy_score, r2_score
 
 from spinney.data import Problem, as_rows
 from spinney.ensembles.gradient import AddedTree, GradientRule, first_scores, gradient_boost
-from spinney.estimators.base import TAORegression
-from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.parameters import (
-    LEAF_PENALTIES,
-    SCORE_LOSSES,
-    SPLITS_OF_SUMS,
     check_choice,
     check_real,
 )
 from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.progress import report_tree
 from spinney.estimators.start import Start
-from spinney.estimators.watch import Judged, LossWatch, given_classes, given_numbers
+from spinney.estimators.summed import SummedClassifier, SummedForest, SummedRegressor
+from spinney.estimators.watch import Judged, LossWatch
 from spinney.estimators.watched import BoostedForest
-from spinney.losses import ForestLoss
 from spinney.optimize.fao import FAOOptions
 from spinney.tree.route import outputs
 
 STEPS = ("newton", "gradient")
 
 
-class _GradientBoosting(BoostedForest):
+class _GradientBoosting(SummedForest, BoostedForest):
     """What both estimators share: the rounds, and sums of the trees."""
 
-    # A tree adds a number for each output; its leaves are found by the loss of the sums.
-    leaf = "constant"
-    max_leaf_weights = None
-    relax_leaves = False
-    _splits = SPLITS_OF_SUMS
-
     first_scores_: NDArray[np.float64]
-    _fitted_loss: str
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("step", self.step, STEPS)
-        check_real("leaf_alpha", self.leaf_alpha, minimum=0.0, example="1.0")
-        check_choice("leaf_penalty", self.leaf_penalty, LEAF_PENALTIES)
         check_real("subsample", self.subsample, minimum=0.0, is_open=True, example="0.5")
         if float(self.subsample) > 1:
             raise ValueError(
                 f"subsample={self.subsample!r} is too large; give a share of the rows, at most 1; "
                 "try subsample=1.0 for all rows."
             )
-        if self._is_continued() and self.loss != self._fitted_loss:
-            raise ValueError(
-                f"loss={self.loss!r} with warm_start=True, but the trees were fitted with "
-                f"loss={self._fitted_loss!r}; give the same; try warm_start=False."
-            )
+        if self._is_continued():
+            self._check_same_loss()
 
     def _start(self) -> Start:
         # The trees of boosting are regression trees, whatever y holds.
         return Start(self.init, self.max_depth, self.split, None)
 
-    def _loss(self, unit: float = 1.0) -> ForestLoss:
-        return ForestLoss(self.loss, float(getattr(self, "huber_delta", 1.0)) / unit)
-
-    def _gradient_options(self, problem: Problem) -> FAOOptions:
-        n_threads = self._n_threads()
-        return FAOOptions(
-            tao=self._options(float(self.alpha), n_threads=n_threads),
-            loss=self._loss(problem.target_scale),
-            leaf_alpha=float(self.leaf_alpha),
-            leaf_penalty=self.leaf_penalty,
-            max_iter=int(self.max_iter),
-            tol=float(self.tol),
-            n_threads=n_threads,
-        )
-
     def _grow_watched(self, problem: Problem, judged: Judged | None) -> None:
         members = self._members()
-        options = self._gradient_options(problem)
+        options = self._forest_options(problem, self._n_threads())
         if not members:
             self.first_scores_ = first_scores(problem, options.loss)
         watch = LossWatch(
@@ -145,7 +112,7 @@ class _GradientBoosting(BoostedForest):
             yield sums + self.first_scores_
 
 
-class TAOGradientBoostingClassifier(_GradientBoosting, VotingForest):
+class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
     """Gradient boosting of oblique trees that are optimised one after the other.
 
     Parameters
@@ -300,36 +267,6 @@ class TAOGradientBoostingClassifier(_GradientBoosting, VotingForest):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Scores of the classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes)
-            With two classes of shape (n_rows,): the score of the second less that of the first.
-        """
-        return self._decisions(self._scores(X))
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Class probabilities that go with the scores.
-
-        With ``loss="log_loss"`` their softmax. Otherwise scores are estimates of one-hot targets,
-        and the nearest probabilities to them are returned.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
-        """
-        return class_probabilities(self._scores(X), self._fitted_loss)
-
     def staged_decision_function(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Scores of the first tree, the first two, and so on.
 
@@ -373,38 +310,8 @@ class TAOGradientBoostingClassifier(_GradientBoosting, VotingForest):
         for scores in self._staged_scores(X):
             yield class_probabilities(scores, self._fitted_loss)
 
-    def staged_score(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Iterator[float]:
-        """Accuracy of the first tree, the first two, and so on.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-
-        Yields
-        ------
-        float
-        """
-        for predicted in self.staged_predict(X):
-            yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
-
-    def _losses(self) -> tuple[str, ...]:
-        return SCORE_LOSSES
-
-    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
-        return given_classes(self, X_val, y_val)
-
-    def _decisions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores
-
-    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
-        return self._scores(X)
-
-
-class TAOGradientBoostingRegressor(_GradientBoosting, TAORegression):
+class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
     """Gradient boosting of oblique trees that are optimised one after the other, for numbers.
 
     Parameters
@@ -557,19 +464,6 @@ class TAOGradientBoostingRegressor(_GradientBoosting, TAORegression):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """First prediction and what all trees add to it.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
-        """
-        return self._flat(self._scores(X))
-
     def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Predictions of the first tree, the first two, and so on.
 
@@ -584,27 +478,3 @@ class TAOGradientBoostingRegressor(_GradientBoosting, TAORegression):
         """
         for scores in self._staged_scores(X):
             yield self._flat(scores)
-
-    def staged_score(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Iterator[float]:
-        """R² of the first tree, the first two, and so on.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-
-        Yields
-        ------
-        float
-        """
-        for predicted in self.staged_predict(X):
-            yield float(r2_score(y, predicted, sample_weight=sample_weight))
-
-    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
-        return given_numbers(self, X_val, y_val)
-
-    def _flat(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return values[:, 0] if self.n_outputs_ == 1 else values

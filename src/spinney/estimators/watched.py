@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
+from sklearn.metrics import accuracy_score, r2_score
 
 from spinney.data import Problem, reweight
 from spinney.estimators.forest_base import ForestEstimator
@@ -113,6 +116,29 @@ class WatchedForest(ForestEstimator):
 
 class BoostedForest(WatchedForest):
     """Trees that follow each other, until validation rows say that there are enough."""
+
+    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
+        """Predictions of the first tree, the first two, and so on."""
+        raise NotImplementedError
+
+    def staged_score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Iterator[float]:
+        """Accuracy or R² of the first tree, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,), for regression also (n_rows, n_outputs)
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+
+        Yields
+        ------
+        float
+        """
+        score = accuracy_score if is_classifier(self) else r2_score
+        for predicted in self.staged_predict(X):
+            yield float(score(y, predicted, sample_weight=sample_weight))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -1,0 +1,135 @@
+"""What estimators share whose trees add up to scores or numbers: FAO forests, gradient boosting."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spinney.data import Problem
+from spinney.estimators.base import TAORegression
+from spinney.estimators.forest_base import VotingForest
+from spinney.estimators.parameters import (
+    LEAF_PENALTIES,
+    SCORE_LOSSES,
+    SPLITS_OF_SUMS,
+    check_choice,
+    check_real,
+)
+from spinney.estimators.probabilities import class_probabilities
+from spinney.estimators.watch import Judged, given_classes, given_numbers
+from spinney.estimators.watched import WatchedForest
+from spinney.losses import ForestLoss
+from spinney.optimize.fao import FAOOptions
+
+
+class SummedForest(WatchedForest):
+    """Constant leaves that add up, found by the loss of the sums."""
+
+    leaf = "constant"
+    max_leaf_weights = None
+    relax_leaves = False
+    _splits = SPLITS_OF_SUMS
+
+    _fitted_loss: str
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_real("leaf_alpha", self.leaf_alpha, minimum=0.0, example="1.0")
+        check_choice("leaf_penalty", self.leaf_penalty, LEAF_PENALTIES)
+
+    def _check_same_loss(self) -> None:
+        """Raise if a warm start would add trees of another loss to those there are."""
+        if self.loss != self._fitted_loss:
+            raise ValueError(
+                f"loss={self.loss!r} with warm_start=True, but the trees there are were fitted "
+                f"with loss={self._fitted_loss!r}, and sums of the two mean nothing; give the "
+                "same; try warm_start=False."
+            )
+
+    def _loss(self, unit: float = 1.0) -> ForestLoss:
+        """The loss of sums that are measured in this unit."""
+        return ForestLoss(self.loss, float(getattr(self, "huber_delta", 1.0)) / unit)
+
+    def _forest_options(self, problem: Problem, n_threads: int = 1) -> FAOOptions:
+        return FAOOptions(
+            tao=self._options(float(self.alpha), n_threads=n_threads),
+            loss=self._loss(problem.target_scale),
+            leaf_alpha=float(self.leaf_alpha),
+            leaf_penalty=self.leaf_penalty,
+            max_iter=int(self.max_iter),
+            tol=float(self.tol),
+            n_threads=n_threads,
+        )
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        """What the trees give each row together, (n_rows, n_outputs)."""
+        raise NotImplementedError
+
+
+class SummedClassifier(SummedForest, VotingForest):
+    """Sums are scores of classes."""
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Scores of the classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+            With two classes of shape (n_rows,): the score of the second less that of the first.
+        """
+        return self._decisions(self._scores(X))
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Class probabilities that go with the scores.
+
+        With ``loss="log_loss"`` their softmax. Otherwise scores are estimates of one-hot targets,
+        and the nearest probabilities to them are returned.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
+        """
+        return class_probabilities(self._scores(X), self._fitted_loss)
+
+    def _losses(self) -> tuple[str, ...]:
+        return SCORE_LOSSES
+
+    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
+        return given_classes(self, X_val, y_val)
+
+    def _decisions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores
+
+    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
+        return self._scores(X)
+
+
+class SummedRegressor(SummedForest, TAORegression):
+    """Sums are the numbers to predict."""
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Numbers that the trees give together.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
+        """
+        return self._flat(self._scores(X))
+
+    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
+        return given_numbers(self, X_val, y_val)
+
+    def _flat(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return values[:, 0] if self.n_outputs_ == 1 else values
