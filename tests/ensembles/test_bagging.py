@@ -13,7 +13,8 @@ from sklearn.datasets import make_classification, make_regression
 
 import spinney.ensembles.bagging as bagging
 from spinney.data import classification_problem, regression_problem, take_columns
-from spinney.ensembles.bagging import BaggingPlan, bag_trees, grow_tree, out_of_bag
+from spinney.ensembles.bagging import BaggingPlan, bag_trees, grow_tree
+from spinney.ensembles.plan import out_of_bag
 from spinney.estimators.start import RandomStructure, Start
 from spinney.optimize.tao import TAOOptions, optimize_tree
 from spinney.tree.route import outputs

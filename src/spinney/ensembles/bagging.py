@@ -12,71 +12,37 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
-import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 
 from spinney.data import Problem, take_columns
-from spinney.ensembles.seeds import COLUMNS, ROWS, stream, tree_seed
+from spinney.ensembles.plan import SamplePlan, widen
+from spinney.ensembles.seeds import tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.ensembles.stop import StopSignal
 from spinney.ensembles.workers import work_in_order
 from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
 from spinney.tree.structure import Tree
 
-Outputs: TypeAlias = Callable[[Tree], NDArray[np.float64]]
-
 
 @dataclass(frozen=True)
-class BaggingPlan:
+class BaggingPlan(SamplePlan):
     """What sets the trees of a forest apart.
 
     Attributes
     ----------
-    seed : int
-        Every random number follows from it and the number of the tree.
-    n_samples : int
-        Rows drawn for each tree ([1]_ section 6.1).
-    with_replacement : bool
-        Whether a row can be drawn more than once, as in a bootstrap.
-    n_columns : int
-        Columns drawn; 0 for all ([1]_ section 6.3).
-    is_global : bool
-        Columns are drawn once a tree ("global"), not once a split ("local").
+    seed, n_samples, with_replacement, n_columns, is_global
+        Rows and columns of each tree ([1]_ sections 6.1 and 6.3).
     start : {"own", "same", "previous"}
         Whose random start a tree gets ([1]_ section 6.2). "previous" goes on from the tree before.
     alphas : tuple of float
         Penalty of each tree ([1]_ section 6.5); as many as there will be trees.
     """
 
-    seed: int
-    n_samples: int
-    with_replacement: bool
-    n_columns: int
-    is_global: bool
     start: str
     alphas: tuple[float, ...]
-
-    def row_counts(self, tree: int, n_rows: int) -> NDArray[np.float64]:
-        """How often each row was drawn for a tree."""
-        if self.n_samples == n_rows and not self.with_replacement:
-            return np.ones(n_rows)
-        rng = stream(self.seed, tree, ROWS)
-        drawn = rng.choice(n_rows, self.n_samples, replace=self.with_replacement)
-        return np.bincount(drawn, minlength=n_rows).astype(np.float64)
-
-    def columns(self, tree: int, n_features: int) -> NDArray[np.intp]:
-        """Columns that a whole tree may use, ascending."""
-        rng = stream(self.seed, tree, COLUMNS)
-        return np.sort(rng.choice(n_features, self.n_columns, replace=False))
-
-    def tree_seed(self, tree: int) -> int:
-        """Seed of a tree's solver and column draws."""
-        return tree_seed(self.seed, tree)
 
     def start_seed(self, tree: int) -> int:
         """Seed of a tree's structure and first hyperplanes."""
@@ -175,45 +141,3 @@ def _grow(
 ) -> OptimizedTree:
     """One tree, grown by a worker."""
     return grow_tree(problem, start, options, plan, tree, stop=stop)
-
-
-def widen(tree: Tree, columns: NDArray[np.intp], n_features: int) -> Tree:
-    """A tree on some columns as a tree on all of them."""
-    numbers = columns.astype(np.int32)
-    return replace(
-        tree,
-        n_features=n_features,
-        split_indices=numbers[tree.split_indices],
-        leaf_indices=numbers[tree.leaf_indices],
-    )
-
-
-def out_of_bag(
-    trees: tuple[Tree, ...],
-    plan: BaggingPlan,
-    n_rows: int,
-    outputs: Outputs,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Sum of what the trees say of the rows they were not trained on, and how many they were.
-
-    Parameters
-    ----------
-    trees : tuple of Tree
-    plan : BaggingPlan
-        The plan they were grown by.
-    n_rows : int
-    outputs : callable
-        Votes, probabilities or values of one tree for all rows, (n_rows, n_outputs).
-
-    Returns
-    -------
-    sums : ndarray of float64, shape (n_rows, n_outputs)
-    counts : ndarray of int64, shape (n_rows,)
-    """
-    sums = np.zeros((n_rows, trees[0].n_outputs))
-    counts = np.zeros(n_rows, dtype=np.int64)
-    for number, tree in enumerate(trees):
-        is_out = plan.row_counts(number, n_rows) == 0
-        sums[is_out] += outputs(tree)[is_out]
-        counts += is_out
-    return sums, counts

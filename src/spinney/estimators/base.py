@@ -1,7 +1,8 @@
-"""What every TAO estimator does around its optimiser: the transaction of ``fit`` and the checks.
+"""What every estimator does around its optimiser: the transaction of ``fit`` and the checks.
 
-One tree, a bagged and a boosted forest differ in what they optimise and store, not in how they
-read X, y and weights. No algorithm lives here.
+One tree, a bagged, boosted or greedily grown forest differ in what they optimise and store, not in
+how they read X, y and weights. No algorithm lives here; what estimators of TAO trees share beside
+this is in :mod:`spinney.estimators.tao_base`.
 """
 
 from __future__ import annotations
@@ -18,14 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem, classification_problem, regression_problem
 from spinney.estimators.class_weight import class_factors
-from spinney.estimators.parameters import (
-    CLASSIFICATION_LOSSES,
-    REGRESSION_LOSSES,
-    SPLITS,
-    check_real,
-    check_tree_parameters,
-)
-from spinney.estimators.start import Start, check_init, drawn_start
 from spinney.estimators.validation import (
     Rows,
     check_rows,
@@ -33,16 +26,13 @@ from spinney.estimators.validation import (
     check_rows_and_targets,
     check_sample_weight,
     check_total_weight,
-    check_units,
     drop_zero_weight,
 )
-from spinney.optimize.tao import TAOOptions
 
 
-class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Transaction around ``fit``, options of the optimiser, and checked rows."""
+class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Transaction around ``fit``, and checked rows."""
 
-    _splits: tuple[str, ...] = SPLITS
     _is_kept: NDArray[np.bool_]  # which of the given rows have a weight
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -87,14 +77,6 @@ class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _check_parameters(self) -> None:
         """Raise if a constructor value is of no use."""
-        check_tree_parameters(self, self._losses(), self._splits)
-        self._check_init()
-
-    def _check_init(self) -> None:
-        """Raise unless trees can start from `init`."""
-        check_init(self.init)
-
-    def _losses(self) -> tuple[str, ...]:
         raise NotImplementedError
 
     def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
@@ -107,37 +89,6 @@ class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-
-    def _options(self, alpha: float, seed: int = 0, n_threads: int = 1) -> TAOOptions:
-        """The optimiser's options from the constructor's values."""
-        return TAOOptions(
-            loss=self.loss,
-            split=self.split,
-            leaf=self.leaf,
-            alpha=alpha,
-            ridge=float(self.ridge),
-            max_weights=int(self.max_weights or 0),
-            max_leaf_weights=int(self.max_leaf_weights or 0),
-            max_iter=int(self.max_iter),
-            monotone=bool(self.monotone),
-            leaf_penalty=self.leaf_penalty,
-            relax_leaves=bool(self.relax_leaves),
-            order=self.order,
-            tol=float(self.tol),
-            huber_delta=float(getattr(self, "huber_delta", 1.0)),
-            n_threads=n_threads,
-            seed=seed,
-            init=drawn_start(self._tree_init()),
-        )
-
-    def _start(self) -> Start:
-        """Rule that makes the start of a tree."""
-        classes = self.classes_ if hasattr(self, "classes_") else None
-        return Start(self._tree_init(), self.max_depth, self.split, classes)
-
-    def _tree_init(self) -> object:
-        """What a single tree starts from."""
-        return self.init
 
     def _n_threads(self) -> int:
         """Threads for the native core; None means one, unless joblib's context says otherwise."""
@@ -154,13 +105,10 @@ class TAOEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return tags
 
 
-class TAOClassification(ClassifierMixin, TAOEstimator):  # type: ignore[misc]
+class Classification(ClassifierMixin, Estimator):  # type: ignore[misc]
     """Reads y as classes."""
 
     classes_: NDArray[Any]
-
-    def _losses(self) -> tuple[str, ...]:
-        return CLASSIFICATION_LOSSES
 
     def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
         self._check_parameters()
@@ -188,17 +136,10 @@ class TAOClassification(ClassifierMixin, TAOEstimator):  # type: ignore[misc]
         return classes, codes
 
 
-class TAORegression(RegressorMixin, TAOEstimator):  # type: ignore[misc]
+class Regression(RegressorMixin, Estimator):  # type: ignore[misc]
     """Reads y as numbers, one or several a row."""
 
     n_outputs_: int
-
-    def _losses(self) -> tuple[str, ...]:
-        return REGRESSION_LOSSES
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_real("huber_delta", self.huber_delta, minimum=0.0, is_open=True, example="1.0")
 
     def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
         self._check_parameters()
@@ -212,10 +153,7 @@ class TAORegression(RegressorMixin, TAOEstimator):  # type: ignore[misc]
                 f"{targets.shape[1]}; give as many; try fit with warm_start=False."
             )
         self.n_outputs_ = targets.shape[1]
-        problem = regression_problem(rows, targets, weights, n_threads=self._n_threads())
-        if self.leaf == "linear":
-            check_units(problem)
-        return problem
+        return regression_problem(rows, targets, weights, n_threads=self._n_threads())
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

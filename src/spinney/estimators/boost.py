@@ -20,13 +20,14 @@ from spinney.ensembles.boosting import BoostedTree, BoostingRule, boost_trees
 from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.parameters import check_boolean, check_choice
 from spinney.estimators.progress import report_tree
+from spinney.estimators.tao_base import TAOClassification
 from spinney.estimators.watch import Judged, VoteWatch, given_classes
 from spinney.estimators.watched import BoostedForest
 
 ALGORITHMS = ("samme", "m1")
 
 
-class TAOBoostClassifier(BoostedForest, VotingForest):
+class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
     """A small forest of boosted trees: SAMME or AdaBoost.M1 over TAO trees.
 
     Parameters

@@ -17,15 +17,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone, is_classifier
-from sklearn.model_selection import train_test_split
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.base import clone
 
 from spinney.estimators.fao import FAOForestClassifier, FAOForestRegressor
+from spinney.estimators.held_out import hold_out, not_empty
 from spinney.estimators.parameters import check_alpha, check_integer, check_share
-from spinney.estimators.validation import check_sample_weight
 
 FAOForest = FAOForestClassifier | FAOForestRegressor
 
@@ -107,25 +104,14 @@ def tune_fao(
     check_share("validation_fraction", validation_fraction, example="0.2")
     shapes = _shapes(estimator, trees_per_forest)
     wanted = _alphas(estimator, alphas)
-    weights = check_sample_weight(sample_weight, np.shape(X)[0])
-    random = check_random_state(estimator.random_state)
-    strata = y if is_classifier(estimator) else None
-    fit_rows, held_rows = train_test_split(
-        np.arange(len(weights)), test_size=validation_fraction, stratify=strata, random_state=random
-    )
+    rows = hold_out(estimator, X, y, sample_weight, validation_fraction)
     table = []
     for alpha, n_trees in product(wanted, shapes):
         n_forests = estimator.n_forests * estimator.n_trees // n_trees
         values = {"alpha": alpha, "n_trees": n_trees, "n_forests": n_forests}
         trial = clone(estimator).set_params(early_stopping=True, warm_start=False, **values)
-        trial.fit(
-            _rows(X, fit_rows),
-            _rows(y, fit_rows),
-            weights[fit_rows],
-            X_val=_rows(X, held_rows),
-            y_val=_rows(y, held_rows),
-        )
-        score = trial.score(_rows(X, held_rows), _rows(y, held_rows))
+        trial.fit(rows.X_fit, rows.y_fit, rows.weights, X_val=rows.X_held, y_val=rows.y_held)
+        score = trial.score(rows.X_held, rows.y_held)
         table.append(_entry(values, trial, float(score)))
     best = min(table, key=lambda entry: float(entry["loss"]))
     params = {name: best[name] for name in ("alpha", "n_trees", "n_forests", "max_iter")}
@@ -151,7 +137,7 @@ def _alphas(estimator: FAOForest, alphas: Iterable[float] | None) -> list[float]
     found = list(alphas)
     for alpha in found:
         check_alpha(alpha)
-    return _not_empty("alphas", found)
+    return not_empty("alphas", found)
 
 
 def _shapes(estimator: FAOForest, trees_per_forest: Iterable[int] | None) -> list[int]:
@@ -169,15 +155,4 @@ def _shapes(estimator: FAOForest, trees_per_forest: Iterable[int] | None) -> lis
                 f"trees_per_forest holds {size}, but {total} trees in all cannot be dealt out to "
                 f"forests of {size}; give divisors of n_forests * n_trees; try [{total}]."
             )
-    return _not_empty("trees_per_forest", [int(size) for size in found])
-
-
-def _not_empty(name: str, values: list[Any]) -> list[Any]:
-    if not values:
-        raise ValueError(f"{name} is empty; give at least one value; try {name}=None.")
-    return values
-
-
-def _rows(values: Any, numbers: Any) -> Any:
-    """Rows of an array, frame or sparse matrix."""
-    return _safe_indexing(values, numbers)
+    return not_empty("trees_per_forest", [int(size) for size in found])

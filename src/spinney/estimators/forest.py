@@ -6,64 +6,48 @@ store what came back. No algorithm lives here.
 
 from __future__ import annotations
 
-import warnings
 from contextlib import closing
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
-from sklearn.metrics import r2_score
 
-from spinney.data import Problem, as_rows
-from spinney.ensembles.bagging import BaggingPlan, bag_trees, out_of_bag
-from spinney.estimators.base import TAORegression
-from spinney.estimators.forest_base import ForestEstimator, VotingForest
-from spinney.estimators.parameters import check_boolean, check_choice
+from spinney.data import Problem
+from spinney.ensembles.bagging import BaggingPlan, bag_trees
+from spinney.ensembles.plan import SamplePlan
+from spinney.estimators.forest_base import TracedForest
+from spinney.estimators.parameters import check_choice
 from spinney.estimators.progress import report_tree
-from spinney.estimators.sampling import (
-    alpha_of_trees,
-    check_n_estimators,
-    count_features,
-    count_samples,
-)
+from spinney.estimators.sampled import SampledClassifier, SampledForest, SampledRegressor
+from spinney.estimators.sampling import alpha_of_trees
 from spinney.estimators.start import check_starts_apart
+from spinney.estimators.tao_base import TAOClassification, TAORegression
 from spinney.optimize.trace import Trace
-from spinney.tree.route import outputs
 from spinney.tree.structure import Tree
 
 STARTS = ("own", "same", "previous")
-FEATURE_SAMPLINGS = ("local", "global")
 VOTINGS = ("auto", "hard", "soft")
 
 
-class _TAOForest(ForestEstimator):
-    """What both estimators share: the plan, the growing, and the out-of-bag estimate."""
+class _TAOForest(SampledForest, TracedForest):
+    """What both estimators share: the plan, and the growing."""
 
-    _seed: int
-    _sampling: tuple[int, int, bool] | None  # None once they differ between trees
     _last_tree: Tree | None  # unpruned; where the next tree starts if it goes on from this one
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_n_estimators(self.n_estimators, len(self.trees_) if self._is_continued() else 0)
+        self._check_sampled()
         alpha_of_trees(self.alpha, 2)
         check_choice("start", self.start, STARTS)
-        check_choice("feature_sampling", self.feature_sampling, FEATURE_SAMPLINGS)
-        check_boolean("bootstrap", self.bootstrap)
-        check_boolean("oob_score", self.oob_score)
-        # Shares and words can be judged before any data is seen, counts only with it.
-        if isinstance(self.max_features, (str, float)):
-            count_features(self.max_features, 1)
-        if isinstance(self.max_samples, float):
-            count_samples(self.max_samples, 1, bootstrap=False)
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
-        problem = self._problem(X, y, sample_weight)
+    def _plan(self, problem: Problem) -> BaggingPlan:
+        sample = self._sample_plan(problem)
+        if sample.n_columns and sample.is_global:
+            check_starts_apart(self.init, self.start)
+        alphas = alpha_of_trees(self.alpha, int(self.n_estimators))
+        return BaggingPlan(**vars(sample), start=self.start, alphas=alphas)
+
+    def _grow(self, problem: Problem, plan: SamplePlan) -> None:
+        assert isinstance(plan, BaggingPlan)
         is_continued = self._is_continued()
-        if not is_continued:
-            self._seed = self._draw_seed()
-        plan = self._plan(problem)
-        self._check_sampling(plan, problem)
         trees: list[Tree] = list(self.trees_) if is_continued else []
         traces: list[Trace] = list(self.traces_) if is_continued else []
         grown = bag_trees(
@@ -83,83 +67,9 @@ class _TAOForest(ForestEstimator):
                 self._last_tree = found.unpruned if self.start == "previous" else None
                 report_tree(self.verbose, len(trees), int(self.n_estimators), found.trace)
         self._store_forest(trees, traces, problem, np.ones(len(trees)))
-        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
-            self.__dict__.pop(name, None)  # a warm start may find those of fewer trees
-        if self.oob_score:
-            self._store_out_of_bag(plan, problem)
-
-    def _plan(self, problem: Problem) -> BaggingPlan:
-        """What sets the trees apart, checked against the data."""
-        n_rows = problem.n_rows
-        bootstrap = bool(self.bootstrap)
-        plan = BaggingPlan(
-            seed=self._seed,
-            n_samples=count_samples(self.max_samples, n_rows, bootstrap=bootstrap),
-            with_replacement=bootstrap,
-            n_columns=count_features(self.max_features, problem.n_features),
-            is_global=self.feature_sampling == "global",
-            start=self.start,
-            alphas=alpha_of_trees(self.alpha, int(self.n_estimators)),
-        )
-        if self.oob_score and plan.n_samples == n_rows and not bootstrap:
-            raise ValueError(
-                f"oob_score=True but every tree sees all {n_rows} rows; leave some out; try "
-                "max_samples=0.9 or bootstrap=True."
-            )
-        if plan.n_columns and plan.is_global:
-            check_starts_apart(self.init, self.start)
-        return plan
-
-    def _check_sampling(self, plan: BaggingPlan, problem: Problem) -> None:
-        """Raise if a warm start cannot know which rows its first trees have seen."""
-        sampling = (problem.n_rows, plan.n_samples, plan.with_replacement)
-        is_mixed = self._is_continued() and sampling != self._sampling
-        if is_mixed and self.oob_score:
-            raise ValueError(
-                f"oob_score=True with warm_start=True, but the samples have changed to (rows, "
-                f"drawn, bootstrap)={sampling}; give the same rows, max_samples and bootstrap in "
-                "all fits; try warm_start=False."
-            )
-        self._sampling = None if is_mixed else sampling
-
-    def _out_of_bag_sums(
-        self, plan: BaggingPlan, problem: Problem
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Sums over the trees that did not see a row; warns if some row has none."""
-
-        def outputs_of(tree: Tree) -> NDArray[np.float64]:
-            return self._tree_outputs(outputs(tree, problem.rows, self._n_threads()), tree)
-
-        sums, counts = out_of_bag(self.trees_, plan, problem.n_rows, outputs_of)
-        n_missing = int(np.count_nonzero(counts == 0))
-        if n_missing:
-            warnings.warn(
-                f"{n_missing} of {problem.n_rows} rows were seen by every tree and have no "
-                "out-of-bag prediction; theirs is nan; try more trees or a smaller max_samples.",
-                UserWarning,
-                stacklevel=6,  # the caller of ``fit``
-            )
-        return sums, counts
-
-    def _for_given_rows(
-        self, sums: NDArray[np.float64], counts: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Means over the trees, nan for rows of no weight or seen by all trees."""
-        means = np.full_like(sums, np.nan)
-        np.divide(sums, counts[:, None], out=means, where=counts[:, None] > 0)
-        given = np.full((len(self._is_kept), sums.shape[1]), np.nan)
-        given[self._is_kept] = means
-        return given
-
-    def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
-        """What one tree adds to the forest, from its leaf outputs."""
-        raise NotImplementedError
-
-    def _store_out_of_bag(self, plan: BaggingPlan, problem: Problem) -> None:
-        raise NotImplementedError
 
 
-class TAOForestClassifier(_TAOForest, VotingForest):
+class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
     """A small forest of independently optimised trees, combined by vote or average.
 
     Parameters
@@ -341,20 +251,6 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Class probabilities of each row: shares of the votes, or means over the trees.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
-        """
-        votes = self._votes(X)
-        return votes / self.forest_.n_trees
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("voting", self.voting, VOTINGS)
@@ -363,30 +259,8 @@ class TAOForestClassifier(_TAOForest, VotingForest):
         check_choice("voting", self.voting, VOTINGS)  # it may be changed after ``fit``
         return self.voting == "hard" or (self.voting == "auto" and not self.trees_[0].is_linear)
 
-    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Votes, or sums of probabilities, of all trees."""
-        rows = as_rows(self._checked_rows(X))
-        weights = np.ones(self.forest_.n_trees)
-        if self._is_hard():
-            return self.forest_.votes(rows, weights, n_threads=self._n_threads())
-        return self.forest_.sums(rows, weights, is_softmax=True, n_threads=self._n_threads())
 
-    def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
-        if self._is_hard():
-            said = np.eye(values.shape[1])[values.argmax(axis=1)]
-        else:
-            said = softmax(values, axis=1) if tree.is_linear else values
-        return np.asarray(said)
-
-    def _store_out_of_bag(self, plan: BaggingPlan, problem: Problem) -> None:
-        sums, counts = self._out_of_bag_sums(plan, problem)
-        self.oob_decision_function_ = self._for_given_rows(sums, counts)
-        weights = np.where(counts > 0, problem.sample_weight, 0.0)
-        is_right = sums.argmax(axis=1) == problem.classes
-        self.oob_score_ = float(np.average(is_right, weights=weights)) if weights.any() else np.nan
-
-
-class TAOForestRegressor(_TAOForest, TAORegression):
+class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
     """A small forest of independently optimised regression trees, averaged.
 
     Parameters
@@ -553,39 +427,3 @@ class TAOForestRegressor(_TAOForest, TAORegression):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Mean over the trees of what they predict for each row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
-        """
-        rows = as_rows(self._checked_rows(X))
-        weights = np.ones(self.forest_.n_trees)
-        sums = self.forest_.sums(rows, weights, is_softmax=False, n_threads=self._n_threads())
-        values = sums / len(weights)
-        return values[:, 0] if self.n_outputs_ == 1 else values
-
-    def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
-        del tree  # constant and linear leaves alike say the value itself
-        return values
-
-    def _store_out_of_bag(self, plan: BaggingPlan, problem: Problem) -> None:
-        sums, counts = self._out_of_bag_sums(plan, problem)
-        given = self._for_given_rows(sums, counts)
-        self.oob_prediction_ = given[:, 0] if self.n_outputs_ == 1 else given
-        is_judged = counts > 0
-        self.oob_score_ = np.nan  # R² needs two rows
-        if np.count_nonzero(is_judged) > 1:
-            self.oob_score_ = float(
-                r2_score(
-                    problem.targets[is_judged],
-                    sums[is_judged] / counts[is_judged, None],
-                    sample_weight=problem.sample_weight[is_judged],
-                )
-            )

@@ -1,4 +1,4 @@
-"""Ways to read a fitted forest, shared by the bagged and the boosted estimators."""
+"""Ways to read a fitted forest, shared by all estimators of forests."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem, as_rows
-from spinney.estimators.base import TAOClassification, TAOEstimator
+from spinney.estimators.base import Classification, Estimator
 from spinney.estimators.importance import split_importances
+from spinney.estimators.tao_base import TAOEstimator
 from spinney.optimize.trace import Trace
 from spinney.tree.forest import Forest
 from spinney.tree.route import apply
@@ -19,11 +20,10 @@ from spinney.tree.size import count_flops
 from spinney.tree.structure import Tree
 
 
-class ForestEstimator(TAOEstimator):
+class ForestEstimator(Estimator):
     """Leaves, paths and sizes of the trees of a forest."""
 
     forest_: Forest
-    traces_: list[Trace]
 
     @property
     def trees_(self) -> tuple[Tree, ...]:
@@ -72,8 +72,8 @@ class ForestEstimator(TAOEstimator):
     def _is_continued(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "forest_")
 
-    def _store_forest(
-        self, trees: list[Tree], traces: list[Trace], problem: Problem, shares: NDArray[np.float64]
+    def _store_trees(
+        self, trees: list[Tree], problem: Problem, shares: NDArray[np.float64]
     ) -> None:
         """Set the attributes that describe the trees; `shares` weight their importances."""
         forest = Forest(tuple(trees))
@@ -87,14 +87,26 @@ class ForestEstimator(TAOEstimator):
             importances += shares[number] * split_importances(tree, leaf_rows, problem.scale)
         total = importances.sum()
         self.forest_ = forest
-        self.traces_ = traces
-        self.n_iter_ = max(len(trace) for trace in traces)
         self.n_parameters_ = forest.n_parameters
         self.flops_ = flops
         self.feature_importances_ = importances / total if total > 0 else importances
 
 
-class VotingForest(ForestEstimator, TAOClassification):
+class TracedForest(ForestEstimator, TAOEstimator):
+    """A forest of TAO trees that tells how each of them was optimised."""
+
+    traces_: list[Trace]
+
+    def _store_forest(
+        self, trees: list[Tree], traces: list[Trace], problem: Problem, shares: NDArray[np.float64]
+    ) -> None:
+        """Set the attributes that describe the trees; `shares` weight their importances."""
+        self._store_trees(trees, problem, shares)
+        self.traces_ = traces
+        self.n_iter_ = max(len(trace) for trace in traces)
+
+
+class VotingForest(ForestEstimator, Classification):
     """Classifies by the largest entry of what the trees say together."""
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import BaseEnsemble
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.ensembles.bagging import widen
+from spinney.ensembles.plan import widen
 from spinney.estimators.forest_base import ForestEstimator
 from spinney.estimators.start import check_init, check_splits, unfrozen
 from spinney.tree.convert import from_sklearn

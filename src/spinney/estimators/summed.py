@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.data import Problem
-from spinney.estimators.base import TAORegression
 from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.parameters import (
     LEAF_PENALTIES,
@@ -16,6 +15,7 @@ from spinney.estimators.parameters import (
     check_real,
 )
 from spinney.estimators.probabilities import class_probabilities
+from spinney.estimators.tao_base import TAOClassification, TAORegression
 from spinney.estimators.watch import Judged, given_classes, given_numbers
 from spinney.estimators.watched import WatchedForest
 from spinney.losses import ForestLoss
@@ -66,7 +66,7 @@ class SummedForest(WatchedForest):
         raise NotImplementedError
 
 
-class SummedClassifier(SummedForest, VotingForest):
+class SummedClassifier(SummedForest, VotingForest, TAOClassification):
     """Sums are scores of classes."""
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -6,73 +6,24 @@ came back. No algorithm lives here.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_softmax, softmax
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
-from spinney.data import Problem, as_rows
-from spinney.estimators.base import TAOClassification, TAOEstimator, TAORegression
-from spinney.estimators.importance import split_importances
+from spinney.data import Problem
 from spinney.estimators.parameters import check_alpha
 from spinney.estimators.progress import sweep_reporter
 from spinney.estimators.start import check_fits
+from spinney.estimators.tao_base import TAOClassification, TAOEstimator, TAORegression
+from spinney.estimators.tree_base import TreeClassifier, TreeEstimator, TreeRegressor
 from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
 from spinney.optimize.trace import Trace
-from spinney.tree.route import apply, decision_path, outputs
-from spinney.tree.size import count_flops, count_parameters
 from spinney.tree.structure import Topology, Tree
 
-#: Score of a class that never reached a linear leaf, as in the core (`linear_leaf.cpp`).
-UNSEEN_SCORE = -1e200
 
+class _TAOTree(TreeEstimator, TAOEstimator):
+    """What both estimators share: one optimisation."""
 
-class _TAOTree(TAOEstimator):
-    """What both estimators share: one optimisation, and ways to read the tree."""
-
-    tree_: Tree
     trace_: Trace
-
-    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Node number of the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        int32 ndarray of shape (n_rows,)
-        """
-        rows = self._checked_rows(X)
-        return apply(self.tree_, as_rows(rows), n_threads=self._n_threads())
-
-    def decision_path(self, X: ArrayLike) -> sp.csr_matrix:
-        """Nodes that each row passes, as a sparse 0/1 matrix.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        CSR matrix of shape (n_rows, n_nodes)
-        """
-        rows = self._checked_rows(X)
-        return decision_path(self.tree_, as_rows(rows))
-
-    def get_depth(self) -> int:
-        """Depth of the deepest leaf; a tree of one leaf has depth 0."""
-        check_is_fitted(self)
-        return self.tree_.max_depth
-
-    def get_n_leaves(self) -> int:
-        """Number of leaves."""
-        check_is_fitted(self)
-        return self.tree_.n_leaves
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -95,29 +46,17 @@ class _TAOTree(TAOEstimator):
 
     def _store(self, result: OptimizedTree, problem: Problem) -> None:
         """Set the fitted attributes."""
-        tree = result.tree
         is_continued = self._is_continued()
-        leaves = tree.leaf_index[apply(tree, problem.rows, n_threads=self._n_threads())]
-        leaf_rows = np.zeros(tree.n_leaves)
-        np.add.at(leaf_rows, leaves, problem.sample_weight)
-        self.tree_ = tree
+        self._store_tree(result.tree, problem)
         self.trace_ = self.trace_.joined(result.trace) if is_continued else result.trace
         self.n_iter_ = len(self.trace_)
-        self.n_parameters_ = count_parameters(tree)
-        self.flops_ = count_flops(tree, leaf_rows)
-        self.feature_importances_ = split_importances(tree, leaf_rows, problem.scale)
 
     def _is_continued(self) -> bool:
         """True if ``fit`` goes on from the tree of the last fit."""
         return bool(self.warm_start) and hasattr(self, "tree_")
 
-    def _outputs(self, X: ArrayLike) -> NDArray[np.float64]:
-        """What the leaves say of each row: fractions, scores or values."""
-        rows = self._checked_rows(X)
-        return outputs(self.tree_, as_rows(rows), n_threads=self._n_threads())
 
-
-class TAOTreeClassifier(_TAOTree, TAOClassification):
+class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
     """A classification tree optimised as a whole by alternating over its nodes.
 
     Parameters
@@ -261,61 +200,8 @@ class TAOTreeClassifier(_TAOTree, TAOClassification):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Most likely class of each row; the first of `classes_` if several tie.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        check_is_fitted(self)
-        if self.tree_.is_linear:
-            best = self._outputs(X).argmax(axis=1)  # softmax keeps the order of the scores
-        else:
-            # One label a leaf: far less to look at than class fractions for every row.
-            label_of_node = np.zeros(self.tree_.n_nodes, dtype=np.intp)
-            label_of_node[self.tree_.leaf_nodes] = self.tree_.leaf_values.argmax(axis=1)
-            best = label_of_node[self.apply(X)]
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Class probabilities of each row: leaf fractions, or the leaf's softmax.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
-        """
-        scores = self._outputs(X)
-        return softmax(scores, axis=1) if self.tree_.is_linear else scores
-
-    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Logarithms of `predict_proba`; -inf where a leaf has no row of the class.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes)
-        """
-        scores = self._outputs(X)
-        if self.tree_.is_linear:
-            return np.where(scores > UNSEEN_SCORE, log_softmax(scores, axis=1), -np.inf)
-        with np.errstate(divide="ignore"):
-            return np.log(scores)
-
-
-class TAOTreeRegressor(_TAOTree, TAORegression):
+class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
     """A regression tree optimised as a whole by alternating over its nodes.
 
     Parameters
@@ -450,17 +336,3 @@ class TAOTreeRegressor(_TAOTree, TAORegression):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Predicted numbers of each row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
-        """
-        values = self._outputs(X)
-        return values[:, 0] if self.n_outputs_ == 1 else values

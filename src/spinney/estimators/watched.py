@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import accuracy_score, r2_score
 
 from spinney.data import Problem, reweight
-from spinney.estimators.forest_base import ForestEstimator
+from spinney.estimators.forest_base import TracedForest
 from spinney.estimators.parameters import (
     check_alpha,
     check_integer,
@@ -22,7 +22,7 @@ from spinney.estimators.sampling import check_n_estimators
 from spinney.estimators.watch import Judged, set_aside
 
 
-class WatchedForest(ForestEstimator):
+class WatchedForest(TracedForest):
     """A forest with validation rows, given to ``fit`` or set aside from the training rows."""
 
     _seed: int

@@ -1,0 +1,212 @@
+"""Forests whose trees are grown apart, each on rows that are drawn for it.
+
+Bagged TAO trees and greedily grown forests differ in how a tree is found, not in how rows are
+drawn, votes are counted or rows out of the bag are used.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.metrics import r2_score
+
+from spinney.data import Problem, as_rows
+from spinney.ensembles.plan import SamplePlan, out_of_bag
+from spinney.estimators.base import Regression
+from spinney.estimators.forest_base import ForestEstimator, VotingForest
+from spinney.estimators.parameters import check_boolean, check_choice
+from spinney.estimators.sampling import check_n_estimators, count_features, count_samples
+from spinney.tree.route import outputs
+from spinney.tree.structure import Tree
+
+FEATURE_SAMPLINGS = ("local", "global")
+
+
+class SampledForest(ForestEstimator):
+    """Drawn rows, the frame of a fit, and the out-of-bag estimate."""
+
+    _seed: int
+    _sampling: tuple[int, int, bool] | None  # None once they differ between trees
+
+    def _check_sampled(self) -> None:
+        """Raise if a constructor value of the draws is of no use."""
+        check_n_estimators(self.n_estimators, len(self.trees_) if self._is_continued() else 0)
+        check_choice("feature_sampling", self.feature_sampling, FEATURE_SAMPLINGS)
+        check_boolean("bootstrap", self.bootstrap)
+        check_boolean("oob_score", self.oob_score)
+        # Shares and words can be judged before any data is seen, counts only with it.
+        if isinstance(self.max_features, (str, float)):
+            count_features(self.max_features, 1)
+        if isinstance(self.max_samples, float):
+            count_samples(self.max_samples, 1, bootstrap=False)
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        problem = self._problem(X, y, sample_weight)
+        if not self._is_continued():
+            self._seed = self._draw_seed()
+        plan = self._plan(problem)
+        if self.oob_score and plan.sees_all(problem.n_rows):
+            raise ValueError(
+                f"oob_score=True but every tree sees all {problem.n_rows} rows; leave some out; "
+                "try max_samples=0.9 or bootstrap=True."
+            )
+        self._check_sampling(plan, problem)
+        self._grow(problem, plan)
+        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
+            self.__dict__.pop(name, None)  # a warm start may find those of fewer trees
+        if self.oob_score:
+            self._store_out_of_bag(plan, problem)
+
+    def _sample_plan(self, problem: Problem) -> SamplePlan:
+        """How rows and columns are drawn, checked against the data."""
+        bootstrap = bool(self.bootstrap)
+        return SamplePlan(
+            seed=self._seed,
+            n_samples=count_samples(self.max_samples, problem.n_rows, bootstrap=bootstrap),
+            with_replacement=bootstrap,
+            n_columns=count_features(self.max_features, problem.n_features),
+            is_global=self.feature_sampling == "global",
+        )
+
+    def _plan(self, problem: Problem) -> SamplePlan:
+        """What sets the trees apart."""
+        return self._sample_plan(problem)
+
+    def _grow(self, problem: Problem, plan: SamplePlan) -> None:
+        """Grow the trees that are missing and store them all."""
+        raise NotImplementedError
+
+    def _check_sampling(self, plan: SamplePlan, problem: Problem) -> None:
+        """Raise if a warm start cannot know which rows its first trees have seen."""
+        sampling = (problem.n_rows, plan.n_samples, plan.with_replacement)
+        is_mixed = self._is_continued() and sampling != self._sampling
+        if is_mixed and self.oob_score:
+            raise ValueError(
+                f"oob_score=True with warm_start=True, but the samples have changed to (rows, "
+                f"drawn, bootstrap)={sampling}; give the same rows, max_samples and bootstrap in "
+                "all fits; try warm_start=False."
+            )
+        self._sampling = None if is_mixed else sampling
+
+    def _out_of_bag_sums(
+        self, plan: SamplePlan, problem: Problem
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Sums over the trees that did not see a row; warns if some row has none."""
+
+        def outputs_of(tree: Tree) -> NDArray[np.float64]:
+            return self._tree_outputs(outputs(tree, problem.rows, self._n_threads()), tree)
+
+        sums, counts = out_of_bag(self.trees_, plan, problem.n_rows, outputs_of)
+        n_missing = int(np.count_nonzero(counts == 0))
+        if n_missing:
+            warnings.warn(
+                f"{n_missing} of {problem.n_rows} rows were seen by every tree and have no "
+                "out-of-bag prediction; theirs is nan; try more trees or a smaller max_samples.",
+                UserWarning,
+                stacklevel=6,  # the caller of ``fit``
+            )
+        return sums, counts
+
+    def _for_given_rows(
+        self, sums: NDArray[np.float64], counts: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Means over the trees, nan for rows of no weight or seen by all trees."""
+        means = np.full_like(sums, np.nan)
+        np.divide(sums, counts[:, None], out=means, where=counts[:, None] > 0)
+        given = np.full((len(self._is_kept), sums.shape[1]), np.nan)
+        given[self._is_kept] = means
+        return given
+
+    def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
+        """What one tree adds to the forest, from its leaf outputs."""
+        raise NotImplementedError
+
+    def _store_out_of_bag(self, plan: SamplePlan, problem: Problem) -> None:
+        raise NotImplementedError
+
+
+class SampledClassifier(SampledForest, VotingForest):
+    """Trees that vote, or whose class probabilities are averaged."""
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Class probabilities of each row: shares of the votes, or means over the trees.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
+        """
+        votes = self._votes(X)
+        return votes / self.forest_.n_trees
+
+    def _is_hard(self) -> bool:
+        """Whether trees vote; else their probabilities are averaged."""
+        return False
+
+    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Votes, or sums of probabilities, of all trees."""
+        rows = as_rows(self._checked_rows(X))
+        weights = np.ones(self.forest_.n_trees)
+        if self._is_hard():
+            return self.forest_.votes(rows, weights, n_threads=self._n_threads())
+        return self.forest_.sums(rows, weights, is_softmax=True, n_threads=self._n_threads())
+
+    def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
+        if self._is_hard():
+            said = np.eye(values.shape[1])[values.argmax(axis=1)]
+        else:
+            said = softmax(values, axis=1) if tree.is_linear else values
+        return np.asarray(said)
+
+    def _store_out_of_bag(self, plan: SamplePlan, problem: Problem) -> None:
+        sums, counts = self._out_of_bag_sums(plan, problem)
+        self.oob_decision_function_ = self._for_given_rows(sums, counts)
+        weights = np.where(counts > 0, problem.sample_weight, 0.0)
+        is_right = sums.argmax(axis=1) == problem.classes
+        self.oob_score_ = float(np.average(is_right, weights=weights)) if weights.any() else np.nan
+
+
+class SampledRegressor(SampledForest, Regression):
+    """Trees whose numbers are averaged."""
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Mean over the trees of what they predict for each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
+        """
+        rows = as_rows(self._checked_rows(X))
+        weights = np.ones(self.forest_.n_trees)
+        sums = self.forest_.sums(rows, weights, is_softmax=False, n_threads=self._n_threads())
+        values = sums / len(weights)
+        return values[:, 0] if self.n_outputs_ == 1 else values
+
+    def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
+        del tree  # constant and linear leaves alike say the value itself
+        return values
+
+    def _store_out_of_bag(self, plan: SamplePlan, problem: Problem) -> None:
+        sums, counts = self._out_of_bag_sums(plan, problem)
+        given = self._for_given_rows(sums, counts)
+        self.oob_prediction_ = given[:, 0] if self.n_outputs_ == 1 else given
+        is_judged = counts > 0
+        self.oob_score_ = np.nan  # R² needs two rows
+        if np.count_nonzero(is_judged) > 1:
+            self.oob_score_ = float(
+                r2_score(
+                    problem.targets[is_judged],
+                    sums[is_judged] / counts[is_judged, None],
+                    sample_weight=problem.sample_weight[is_judged],
+                )
+            )

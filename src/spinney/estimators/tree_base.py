@@ -1,0 +1,155 @@
+"""Ways to read a fitted tree, shared by all estimators of one tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_softmax, softmax
+from sklearn.utils.validation import check_is_fitted
+
+from spinney.data import Problem, as_rows
+from spinney.estimators.base import Classification, Estimator, Regression
+from spinney.estimators.importance import split_importances
+from spinney.tree.route import apply, decision_path, outputs
+from spinney.tree.size import count_flops, count_parameters
+from spinney.tree.structure import Tree
+
+#: Score of a class that never reached a linear leaf, as in the core (`linear_leaf.cpp`).
+UNSEEN_SCORE = -1e200
+
+
+class TreeEstimator(Estimator):
+    """Leaves, paths and size of one tree."""
+
+    tree_: Tree
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Node number of the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        int32 ndarray of shape (n_rows,)
+        """
+        rows = self._checked_rows(X)
+        return apply(self.tree_, as_rows(rows), n_threads=self._n_threads())
+
+    def decision_path(self, X: ArrayLike) -> sp.csr_matrix:
+        """Nodes that each row passes, as a sparse 0/1 matrix.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        CSR matrix of shape (n_rows, n_nodes)
+        """
+        rows = self._checked_rows(X)
+        return decision_path(self.tree_, as_rows(rows))
+
+    def get_depth(self) -> int:
+        """Depth of the deepest leaf; a tree of one leaf has depth 0."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def _store_tree(self, tree: Tree, problem: Problem) -> None:
+        """Set the attributes that describe the tree."""
+        leaves = tree.leaf_index[apply(tree, problem.rows, n_threads=self._n_threads())]
+        leaf_rows = np.zeros(tree.n_leaves)
+        np.add.at(leaf_rows, leaves, problem.sample_weight)
+        self.tree_ = tree
+        self.n_parameters_ = count_parameters(tree)
+        self.flops_ = count_flops(tree, leaf_rows)
+        self.feature_importances_ = split_importances(tree, leaf_rows, problem.scale)
+
+    def _outputs(self, X: ArrayLike) -> NDArray[np.float64]:
+        """What the leaves say of each row: fractions, scores or values."""
+        rows = self._checked_rows(X)
+        return outputs(self.tree_, as_rows(rows), n_threads=self._n_threads())
+
+
+class TreeClassifier(TreeEstimator, Classification):
+    """Classes and probabilities from one tree."""
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Most likely class of each row; the first of `classes_` if several tie.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        check_is_fitted(self)
+        if self.tree_.is_linear:
+            best = self._outputs(X).argmax(axis=1)  # softmax keeps the order of the scores
+        else:
+            # One label a leaf: far less to look at than class fractions for every row.
+            label_of_node = np.zeros(self.tree_.n_nodes, dtype=np.intp)
+            label_of_node[self.tree_.leaf_nodes] = self.tree_.leaf_values.argmax(axis=1)
+            best = label_of_node[self.apply(X)]
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Class probabilities of each row: leaf fractions, or the leaf's softmax.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
+        """
+        scores = self._outputs(X)
+        return softmax(scores, axis=1) if self.tree_.is_linear else scores
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Logarithms of `predict_proba`; -inf where a leaf has no row of the class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+        """
+        scores = self._outputs(X)
+        if self.tree_.is_linear:
+            return np.where(scores > UNSEEN_SCORE, log_softmax(scores, axis=1), -np.inf)
+        with np.errstate(divide="ignore"):
+            return np.log(scores)
+
+
+class TreeRegressor(TreeEstimator, Regression):
+    """Numbers from one tree."""
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Predicted numbers of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
+        """
+        values = self._outputs(X)
+        return values[:, 0] if self.n_outputs_ == 1 else values
