@@ -183,8 +183,8 @@ def _forest(estimator: Any, X: Any, points: list[int]) -> Iterator[Labels]:
 
 
 def _our_forest(estimator: Any, X: Any, points: list[int]) -> Iterator[Labels]:
-    """Our bagged forests: votes or averaged probabilities of the first trees."""
-    voting = getattr(estimator, "voting", "auto")
+    """Our bagged and greedy forests: votes or averaged probabilities of the first trees."""
+    voting = getattr(estimator, "voting", "soft")  # greedy forests always average
     is_soft = estimator.trees_[0].is_linear if voting == "auto" else voting == "soft"
     wanted, total = set(points), 0.0
     labels: Labels = np.zeros(0, dtype=np.int64)

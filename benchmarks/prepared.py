@@ -93,6 +93,55 @@ def binary_fold(task: str, fold: int) -> Dataset:
     )
 
 
+def cut_at(name: str, n_train: int, *, is_shuffled: bool) -> Dataset:
+    """All rows of a set, cut anew into training and test rows."""
+    data = load(name)
+    X = np.concatenate([data.X_train, data.X_test])
+    y = np.concatenate([data.y_train, data.y_test])
+    order = np.arange(len(y))
+    if is_shuffled:
+        order = np.random.RandomState(SUBSAMPLE_SEED).permutation(len(y))
+    fit, held = np.sort(order[:n_train]), np.sort(order[n_train:])
+    how = f"drawn (seed {SUBSAMPLE_SEED})" if is_shuffled else "first"
+    source = f"{data.source}, {n_train} rows {how} for training"
+    return Dataset(f"{name}_{n_train}", X[fit], y[fit], X[held], y[held], source)
+
+
+def mnist_boxes() -> Dataset:
+    """MNIST as binary images of 20x20: the box of each digit's ink, centred, dark is 1.
+
+    It stands in for the NIST digits of Ho's random decision forests, which had this form.
+    """
+    data = load("mnist")
+    X_fit, X_held = (_boxes(X) for X in (data.X_train, data.X_test))
+    source = f"{data.source}, boxes of 20x20, binary at 128"
+    return Dataset("mnist_boxes", X_fit, data.y_train, X_held, data.y_test, source)
+
+
+def mnist_neighbors() -> Dataset:
+    """The same with Ho's conjunctions of neighbouring pixels, 852 columns."""
+    from spinney.images import NeighborFeatures
+
+    data = mnist_boxes()
+    transform = NeighborFeatures((20, 20)).fit(data.X_train[:1]).transform
+    X_fit, X_held = transform(data.X_train), transform(data.X_test)
+    source = f"{data.source}, with neighbour features"
+    return Dataset("mnist_neighbors", X_fit, data.y_train, X_held, data.y_test, source)
+
+
+def _boxes(X: NDArray[np.float32], size: int = 20) -> NDArray[np.float32]:
+    images = X.reshape(-1, 28, 28) >= 128
+    boxes = np.zeros((len(images), size, size), dtype=np.float32)
+    for image, box in zip(images, boxes, strict=True):
+        rows, columns = (np.flatnonzero(image.any(axis=axis)) for axis in (1, 0))
+        if not len(rows):
+            continue
+        ink = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1][:size, :size]
+        top, left = ((size - extent) // 2 for extent in ink.shape)
+        box[top : top + ink.shape[0], left : left + ink.shape[1]] = ink
+    return boxes.reshape(len(images), -1)
+
+
 def digits() -> Dataset:
     """The small digits that come with scikit-learn; for a quick look at the harness."""
     from sklearn.datasets import load_digits
@@ -166,6 +215,10 @@ def _needed(file_name: str) -> Path:
 PREPARED: dict[str, Callable[[], Dataset]] = {
     "digits": digits,
     "adult": adult,
+    "letter15k": lambda: cut_at("letter", 15_000, is_shuffled=False),
+    "covtype500k": lambda: cut_at("covtype", 500_000, is_shuffled=True),
+    "mnist_boxes": mnist_boxes,
+    "mnist_neighbors": mnist_neighbors,
     "mnist10k": lambda: subsample("mnist", 10_000),
     "covtype100k": lambda: subsample("covtype", 100_000),
     "r8_doc2vec": r8_doc2vec,

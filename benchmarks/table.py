@@ -39,6 +39,7 @@ from tune import configurations
 TABLES = Path(__file__).resolve().parent / "tables"
 Content = dict[str, Any]
 
+OURS = ("TAO", "FAO", "CO2", "Greedy", "RandomDecision")
 TABLE_KEYS = {
     "title", "data", "seeds", "threads", "time_limit", "search_rows", "budget", "notes",
     "parameter_allowance", "row", "claim", "plot", "data_seeds",
@@ -191,7 +192,7 @@ def _settings(raw: Content, n_threads: int) -> Settings | None:
     name = raw.get("estimator")
     if name is None:
         return None
-    if name not in PEERS and not name.startswith(("TAO", "FAO")):
+    if name not in PEERS and not name.startswith(OURS):
         raise ValueError(
             f"row {raw['label']!r}: estimator {name!r} is not known; give a class of spinney, "
             f"such as 'TAOForestClassifier', or one of {sorted(PEERS)}."

@@ -18,5 +18,6 @@ void bind_forest(nb::module_& m);
 void bind_solvers(nb::module_& m);
 void bind_optimizer(nb::module_& m);
 void bind_leaf_system(nb::module_& m);
+void bind_grow(nb::module_& m);
 
 }  // namespace spinney::python

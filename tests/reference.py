@@ -443,3 +443,180 @@ def nearest_shares(scores):
         else:
             high = middle
     return np.maximum(scores - low, 0.0)
+
+
+# --- images ------------------------------------------------------------------------------------
+
+
+def neighbor_formulas(image):
+    """H', V', N' and S' as functions of (i, j); IndexError where they read a pixel outside."""
+
+    def I(i, j):  # noqa: E743, N802
+        if not (0 <= i < len(image) and 0 <= j < len(image[0])):
+            raise IndexError
+        return int(image[i][j])
+
+    def H(i, j):  # noqa: N802
+        return I(i, j) & I(i, j + 2)
+
+    def V(i, j):  # noqa: N802
+        return I(i, j) & I(i + 2, j)
+
+    def N(i, j):  # noqa: N802
+        return I(i, j) & I(i + 2, j + 2)
+
+    def S(i, j):  # noqa: N802
+        return I(i, j) & I(i + 2, j - 2)
+
+    return {
+        "h": lambda i, j: H(i, j) | H(i + 1, j) | H(i + 2, j) | H(i + 3, j),
+        "v": lambda i, j: V(i, j) | V(i, j + 1) | V(i, j + 2) | V(i, j + 3),
+        "n": lambda i, j: N(i, j) | N(i + 1, j - 1) | N(i + 2, j - 2) | N(i + 3, j - 3),
+        "s": lambda i, j: S(i, j) | S(i + 1, j + 1) | S(i + 2, j + 2) | S(i + 3, j + 3),
+    }
+
+
+def neighbor_features(image, step=2):
+    """Ho's f2 of one binary image, as a dictionary from names to 0 or 1 in the paper's order.
+
+    Every formula is tried at every (i, j). Of the rows i where it is well defined, H' keeps every
+    `step`-th, V' of the columns j, N' and S' of both.
+    """
+    height, width = len(image), len(image[0])
+    places = [(i, j) for i in range(height) for j in range(width)]
+    features = {f"pixel_{i}_{j}": int(image[i][j]) for i, j in places}
+    for name, formula in neighbor_formulas(image).items():
+        values = {}
+        for i, j in places:
+            try:
+                values[i, j] = formula(i, j)
+            except IndexError:
+                continue
+        rows = sorted({i for i, _ in values})[:: 1 if name == "v" else step]
+        columns = sorted({j for _, j in values})[:: 1 if name == "h" else step]
+        features |= {f"{name}_{i}_{j}": values[i, j] for i in rows for j in columns}
+    return features
+
+
+def window_row(image, row, column, window, border):
+    """Values of the window around one pixel, by slicing the padded image."""
+    down, along = window[0] // 2, window[1] // 2
+    if border != "skip":
+        widths = [(down, down), (along, along)] + [(0, 0)] * (image.ndim - 2)
+        image = np.pad(image, widths, mode=border)
+        row, column = row + down, column + along
+    part = image[row - down : row + down + 1, column - along : column + along + 1]
+    return part.ravel().astype(np.float32)
+
+
+# --- greedily grown trees ------------------------------------------------------------------------
+
+
+def impurity(targets, weights, criterion):
+    """Weighted impurity of a node: entropy or gini of class codes, squared error of numbers."""
+    if criterion == "squared_error":
+        rows = list(zip(targets, weights, strict=True))
+        mean = sum(w * t for t, w in rows) / sum(weights)
+        return sum(w * float(np.sum((t - mean) ** 2)) for t, w in rows)
+    total = sum(weights)
+    cost = 0.0
+    for label in set(targets):
+        own = sum(w for t, w in zip(targets, weights, strict=True) if t == label)
+        cost += -own * np.log(own / total) if criterion == "entropy" else own * (1 - own / total)
+    return cost
+
+
+def split_cost(goes_right, targets, weights, criterion):
+    """Impurity of the two sides of a split together."""
+    return sum(
+        impurity(targets[side], weights[side], criterion)
+        for side in (goes_right, ~goes_right)
+        if side.any()
+    )
+
+
+def best_cut(scores, targets, weights, criterion):
+    """(cost, lowest score that goes right) of the best cut, or None if all scores are equal."""
+    best = None
+    for threshold in sorted(set(scores.tolist()))[1:]:
+        cost = split_cost(scores >= threshold, targets, weights, criterion)
+        if best is None or cost < best[0] - 1e-9:
+            best = cost, threshold
+    return best
+
+
+def best_column_cut(X, targets, weights, criterion):
+    """(cost, column, lowest value that goes right) of the best cut of any column, or None."""
+    best = None
+    for column in range(X.shape[1]):
+        cut = best_cut(X[:, column], targets, weights, criterion)
+        if cut is not None and (best is None or cut[0] < best[0] - 1e-9):
+            best = cut[0], column, cut[1]
+    return best
+
+
+def grow_axis_tree(X, targets, weights, criterion, min_rows=2, rows=None):
+    """Rows of each leaf of a CART, as a set of tuples of their numbers."""
+    rows = np.arange(len(X)) if rows is None else rows
+    is_end = len(rows) < min_rows or (targets[rows] == targets[rows[0]]).all()
+    cut = None if is_end else best_column_cut(X[rows], targets[rows], weights[rows], criterion)
+    if cut is None:
+        return {tuple(rows.tolist())}
+    goes_right = X[rows, cut[1]] >= cut[2]
+    sides = [
+        grow_axis_tree(X, targets, weights, criterion, min_rows, rows[side])
+        for side in (~goes_right, goes_right)
+    ]
+    return sides[0] | sides[1]
+
+
+def farthest_means(Z, codes, weights):
+    """Means of the classes that are present, and the two whose means lie farthest apart."""
+    means = {
+        label: np.average(Z[codes == label], axis=0, weights=weights[codes == label])
+        for label in sorted(set(codes.tolist()))
+    }
+    pairs = [(a, b) for a in means for b in means if a < b]
+    return means, max(pairs, key=lambda pair: np.sum((means[pair[0]] - means[pair[1]]) ** 2))
+
+
+def central_axis_split(Z, codes, weights, n_steps):
+    """Direction and stop of Ho's central axis projection, in the space of Z.
+
+    The error of a stop is, summed over the classes, the weight that is not where most of its class
+    is. Of stops of equal error that nearest to the middle is taken, the lower one of two.
+    """
+    means, (first, second) = farthest_means(Z, codes, weights)
+    axis = (means[second] - means[first]) / np.sum((means[second] - means[first]) ** 2)
+    start = axis @ means[first]
+    errors = []
+    for step in range(1, n_steps):
+        goes_right = Z @ axis >= start + step / n_steps
+        error = 0.0
+        for label in means:
+            right = weights[goes_right & (codes == label)].sum()
+            error += min(right, weights[codes == label].sum() - right)
+        errors.append((round(error, 9), abs(2 * step - n_steps), step))
+    return axis, start + min(errors)[2] / n_steps
+
+
+def perceptron_sets(Z, codes, weights):
+    """Side of each class, -1 or 1: the farthest two are anchors, the others join the nearer one."""
+    means, (first, second) = farthest_means(Z, codes, weights)
+    return {
+        label: 1 if np.sum((mean - means[second]) ** 2) < np.sum((mean - means[first]) ** 2) else -1
+        for label, mean in means.items()
+    }
+
+
+def log_losses(shares, codes):
+    """-log of the share that a leaf gives to the class of each row."""
+    return np.array([-np.log(max(shares[code], 1e-12)) for code in codes])
+
+
+def co2_bound(scores, left_losses, right_losses):
+    """Upper bound on the loss of a stump, summed over the rows (co2-forest, eq. (10))."""
+    return sum(
+        max(left - score, right + score) - abs(score)
+        for score, left, right in zip(scores, left_losses, right_losses, strict=True)
+    )

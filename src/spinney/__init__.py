@@ -1,9 +1,17 @@
 """Small forests of optimised oblique decision trees."""
 
 from spinney.estimators import (
+    CO2ForestClassifier,
+    CO2ForestRegressor,
+    CO2TreeClassifier,
+    CO2TreeRegressor,
+    CO2Tuning,
     FAOForestClassifier,
     FAOForestRegressor,
     FAOTuning,
+    GreedyForestClassifier,
+    GreedyForestRegressor,
+    RandomDecisionForestClassifier,
     RandomStructure,
     RefinedForestClassifier,
     RefinedForestRegressor,
@@ -17,6 +25,7 @@ from spinney.estimators import (
     TAOTreeRegressor,
     refine_leaves,
     regularization_path,
+    tune_co2,
     tune_fao,
 )
 from spinney.model import export_text
@@ -26,9 +35,17 @@ from spinney.tree import Tree
 __version__ = "0.1.0"
 
 __all__ = [
+    "CO2ForestClassifier",
+    "CO2ForestRegressor",
+    "CO2TreeClassifier",
+    "CO2TreeRegressor",
+    "CO2Tuning",
     "FAOForestClassifier",
     "FAOForestRegressor",
     "FAOTuning",
+    "GreedyForestClassifier",
+    "GreedyForestRegressor",
+    "RandomDecisionForestClassifier",
     "RandomStructure",
     "RefinedForestClassifier",
     "RefinedForestRegressor",
@@ -46,5 +63,6 @@ __all__ = [
     "export_text",
     "refine_leaves",
     "regularization_path",
+    "tune_co2",
     "tune_fao",
 ]

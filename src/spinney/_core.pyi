@@ -1,6 +1,6 @@
 """Native kernels of spinney: rows, trees, forests, node solvers, alternating optimisation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, final
 
 import numpy as np
@@ -178,3 +178,55 @@ class LeafSystem:
     ) -> None: ...
     def solve(self, targets: _Float64, start: _Float64, tolerance: float) -> _Float64: ...
     def add_up(self, values: _Float64) -> _Float64: ...
+
+class CO2Options:
+    """How a CO2 stump is optimised."""
+
+    def __init__(self) -> None: ...
+    max_norm: float
+    learning_rate: float
+    momentum: float
+    batch_size: int
+    min_batches: int
+    max_epochs: int
+    min_steps: int
+    refresh_epochs: int
+    tolerance: float
+
+class SplitOptions:
+    """Name of a split and what its rule wants to know."""
+
+    def __init__(self, name: str) -> None: ...
+    co2: CO2Options
+    n_steps: int
+    max_iter: int
+    n_restarts: int
+    n_jumps: int
+    most_columns: int
+    ridge: float
+
+class GrowOptions:
+    """When a tree stops to grow, and its seed."""
+
+    def __init__(
+        self,
+        criterion: str,
+        max_depth: int,
+        min_rows: int,
+        n_candidates: int,
+        seed: int,
+        n_threads: int,
+    ) -> None: ...
+
+def grow_tree(
+    rows: Rows,
+    mean: _Float64,
+    inverse_scale: _Float64,
+    classes: _Int32,
+    values: _Float64,
+    weights: _Float64,
+    n_outputs: int,
+    split: SplitOptions,
+    options: GrowOptions,
+    callback: Callable[[], None] | None,
+) -> tuple[_Int32, _Int32, _Float64, _Int64, _Int32, _Float32, _Float64]: ...

@@ -180,7 +180,8 @@ def _scaling(
     half_range = 0.5 * high.astype(np.float64) - 0.5 * low.astype(np.float64)
     scale = 2.0 * SCALE_OF_RANGE * half_range
     scale[scale < LEAST_SCALE] = 0.0
-    _check_scales(scale)
+    if len(scale) >= LEAST_WIDTH_OF_BYTES:
+        check_scales(scale)
     if rows.is_sparse:
         deviation = np.where(scale > 0, np.hypot(deviation, mean), deviation)
         mean = np.where(scale > 0, 0.0, mean)
@@ -223,16 +224,16 @@ def _deviation(values: NDArray[np.float64], weights: NDArray[np.float64]) -> flo
     return deviation if deviation > 0 else 1.0
 
 
-def _check_scales(scale: NDArray[np.float64]) -> None:
-    """Raise if wide rows have a column whose scale the streaming solver cannot square."""
+def check_scales(scale: NDArray[np.float64], why: str = "") -> None:
+    """Raise if a column has a scale that a streaming solver cannot square."""
     low, high = SCALES_OF_WIDE_ROWS
     is_bad = (scale > 0) & ((scale < low) | (scale > high))
-    if len(scale) >= LEAST_WIDTH_OF_BYTES and is_bad.any():
+    if is_bad.any():
         column = int(is_bad.argmax())
+        why = why or f"with more than {LEAST_WIDTH_OF_BYTES - 1} columns"
         raise ValueError(
-            f"column {column} of X varies by about {scale[column]:.3g}; with more than "
-            f"{LEAST_WIDTH_OF_BYTES - 1} columns give scales between {low:g} and {high:g}; try "
-            "measuring the column in another unit."
+            f"column {column} of X varies by about {scale[column]:.3g}; {why} give scales between "
+            f"{low:g} and {high:g}; try measuring the column in another unit."
         )
 
 

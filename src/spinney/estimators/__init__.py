@@ -1,6 +1,13 @@
 """The scikit-learn face of the library: validate, call, store."""
 
 from spinney.estimators.boost import TAOBoostClassifier
+from spinney.estimators.co2 import (
+    CO2ForestClassifier,
+    CO2ForestRegressor,
+    CO2TreeClassifier,
+    CO2TreeRegressor,
+)
+from spinney.estimators.co2_tuning import CO2Tuning, tune_co2
 from spinney.estimators.fao import FAOForestClassifier, FAOForestRegressor
 from spinney.estimators.fao_tuning import FAOTuning, tune_fao
 from spinney.estimators.forest import TAOForestClassifier, TAOForestRegressor
@@ -8,6 +15,8 @@ from spinney.estimators.gradient import (
     TAOGradientBoostingClassifier,
     TAOGradientBoostingRegressor,
 )
+from spinney.estimators.greedy import GreedyForestClassifier, GreedyForestRegressor
+from spinney.estimators.ho import RandomDecisionForestClassifier
 from spinney.estimators.path import RegularizationPath, regularization_path
 from spinney.estimators.refine import (
     RefinedForestClassifier,
@@ -18,9 +27,17 @@ from spinney.estimators.start import RandomStructure
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
 
 __all__ = [
+    "CO2ForestClassifier",
+    "CO2ForestRegressor",
+    "CO2TreeClassifier",
+    "CO2TreeRegressor",
+    "CO2Tuning",
     "FAOForestClassifier",
     "FAOForestRegressor",
     "FAOTuning",
+    "GreedyForestClassifier",
+    "GreedyForestRegressor",
+    "RandomDecisionForestClassifier",
     "RandomStructure",
     "RefinedForestClassifier",
     "RefinedForestRegressor",
@@ -34,5 +51,6 @@ __all__ = [
     "TAOTreeRegressor",
     "refine_leaves",
     "regularization_path",
+    "tune_co2",
     "tune_fao",
 ]

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 
 from spinney.optimize.trace import Trace
+from spinney.tree.structure import Tree
 
 
 def sweep_reporter(verbose: int | bool) -> Callable[[Trace], None] | None:
@@ -29,6 +30,14 @@ def report_tree(
             f"tree {number:4d} of {n_trees}  sweeps {len(trace)}  objective "
             f"{trace.objective[-1]:.6g}  active {trace.n_active[-1]}  "
             f"{trace.seconds[-1]:.3f} s{says}\n"
+        )
+
+
+def report_grown_tree(verbose: int | bool, number: int, n_trees: int, tree: Tree) -> None:
+    """Print one line about a grown tree of a forest if `verbose` is not 0."""
+    if verbose:
+        sys.stdout.write(
+            f"tree {number:4d} of {n_trees}  nodes {tree.n_nodes}  depth {tree.max_depth}\n"
         )
 
 

@@ -1,0 +1,299 @@
+/// Continuously optimised oblique splits, Algorithm 1 of [C] Norouzi, Collins, Fleet and Kohli, "CO2 Forest: Improved Random
+/// Forest by Continuous Optimization of Oblique Splits".
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "spinney/grow/split_rule.hpp"
+
+namespace spinney {
+namespace {
+
+/// Weight that each class has in a leaf before any row is counted: the logarithm of nothing would be infinite.
+constexpr double prior_weight = 0.1;
+/// Squared length of the start as a share of the largest. At full length most rows of one-hot columns lie beyond the margin
+/// of the bound, where nothing pulls, and the split stays at its column.
+constexpr double start_share = 0.1;
+/// Evaluations in a row without a better bound after which the learning rate is halved, and halvings after which it ends.
+constexpr std::size_t patience = 2;
+constexpr std::size_t most_halvings = 4;
+
+/// The predictors θ of the two leaves of a stump, with their losses [C, eqs. (3), (4)].
+class StumpLeaves {
+public:
+    StumpLeaves(const NodeTargets& targets, const Tally& sides) : targets_(targets) {
+        const std::size_t width = targets.n_outputs();
+        for (std::size_t side = 0; side < 2; ++side) {
+            theta_[side].resize(width);
+            velocity_[side].resize(width);
+            gradient_[side].resize(width);
+            losses_[side].resize(width);
+        }
+        start(sides);
+    }
+
+    /// Loss of entry i in the leaf of a side.
+    [[nodiscard]] double loss(std::size_t side, std::size_t i) const {
+        if (targets_.has_classes()) return losses_[side][targets_.label(i)];
+        double sum = 0.0;
+        const auto values = targets_.values(i);
+        for (std::size_t k = 0; k < values.size(); ++k) sum += (theta_[side][k] - values[k]) * (theta_[side][k] - values[k]);
+        return sum;
+    }
+
+    void add_gradient(std::size_t side, std::size_t i, double weight) {
+        if (targets_.has_classes()) {
+            gradient_[side][targets_.label(i)] -= weight;
+            weights_[side] += weight;
+            return;
+        }
+        const auto values = targets_.values(i);
+        for (std::size_t k = 0; k < values.size(); ++k) gradient_[side][k] += 2.0 * weight * (theta_[side][k] - values[k]);
+    }
+
+    void step(double learning_rate, double momentum, double total_weight) {
+        for (std::size_t side = 0; side < 2; ++side) {
+            for (std::size_t k = 0; k < theta_[side].size(); ++k) {
+                double slope = gradient_[side][k];
+                if (targets_.has_classes()) slope += weights_[side] * std::exp(-losses_[side][k]);  // p_k
+                velocity_[side][k] = momentum * velocity_[side][k] - slope / total_weight;
+                theta_[side][k] += learning_rate * velocity_[side][k];
+                gradient_[side][k] = 0.0;
+            }
+            weights_[side] = 0.0;
+        }
+        update_losses();
+    }
+
+private:
+    void start(const Tally& sides) {
+        for (std::size_t side = 0; side < 2; ++side) {
+            const auto sums = side == 0 ? sides.left() : sides.right();
+            const double weight = side == 0 ? sides.left_weight() : sides.right_weight();
+            for (std::size_t k = 0; k < sums.size(); ++k) {
+                if (targets_.has_classes())
+                    theta_[side][k] = std::log(sums[k] + prior_weight) - std::log(weight + prior_weight * static_cast<double>(sums.size()));
+                else
+                    theta_[side][k] = weight > 0.0 ? sums[k] / weight : 0.0;
+            }
+        }
+        update_losses();
+    }
+
+    void update_losses() {
+        if (!targets_.has_classes()) return;
+        for (std::size_t side = 0; side < 2; ++side) {
+            const double most = std::ranges::max(theta_[side]);
+            double sum = 0.0;
+            for (double t : theta_[side]) sum += std::exp(t - most);
+            const double log_sum = most + std::log(sum);
+            for (std::size_t k = 0; k < theta_[side].size(); ++k) losses_[side][k] = log_sum - theta_[side][k];
+        }
+    }
+
+    const NodeTargets& targets_;
+    std::vector<double> theta_[2], velocity_[2], gradient_[2], losses_[2];
+    double weights_[2] = {0.0, 0.0};
+};
+
+/// One decision stump under optimisation. The hyperplane is kept over raw features; lengths are those of scaled space.
+template <Design D>
+class Stump {
+public:
+    Stump(const GrowSite<D>& site, const CO2Options& options, const Hyperplane& start, Random random)
+        : site_(site), options_(options), random_(random), w_(site.rows.n_features), velocity_(w_.size()), gradient_(w_.size()),
+          side_(site.reach.size()), order_(site.reach.size()),
+          batch_size_(std::clamp<std::size_t>(order_.size() / options.min_batches, 1, options.batch_size)),
+          unit_(site.targets.total_weight() / static_cast<double>(order_.size())),
+          leaves_(site.targets, set_start(start)) {
+        std::iota(order_.begin(), order_.end(), 0U);
+    }
+
+    Hyperplane result() {
+        const std::size_t n_batches = (order_.size() + batch_size_ - 1) / batch_size_;
+        const std::size_t n_epochs = std::max(options_.max_epochs, options_.min_steps / n_batches);
+        double learning_rate = options_.learning_rate;
+        double best_bound = std::numeric_limits<double>::infinity();
+        std::size_t n_worse = 0;
+        std::size_t n_halvings = 0;
+        for (std::size_t epoch = 0; epoch < n_epochs; epoch += options_.refresh_epochs) {
+            const double bound = evaluate();
+            if (bound < best_bound * (1.0 - options_.tolerance)) {
+                best_bound = bound;
+                n_worse = 0;
+            } else if (++n_worse > patience) {
+                if (++n_halvings > most_halvings) break;
+                learning_rate *= 0.5;
+                n_worse = 0;
+            }
+            const std::size_t n_passes = std::min(options_.refresh_epochs, n_epochs - epoch);
+            for (std::size_t pass = 0; pass < n_passes; ++pass) run_epoch(learning_rate);
+        }
+        return compact(w_, offset_);
+    }
+
+private:
+    /// The given split at the length of the start, and how its sides are filled.
+    Tally set_start(const Hyperplane& start) {
+        for (std::size_t k = 0; k < start.columns.size(); ++k) w_[start.columns[k]] = start.weights[k];
+        offset_ = start.bias;
+        bias_ = offset_;
+        for (std::size_t k = 0; k < start.columns.size(); ++k)
+            bias_ += static_cast<double>(start.weights[k]) * site_.scaling.mean[start.columns[k]];
+        const double factor = std::sqrt(start_share * options_.max_norm / squared_norm());
+        for (float& w : w_) w = static_cast<float>(factor * static_cast<double>(w));
+        bias_ *= factor;
+        update_offset();
+        Tally sides = site_.targets.tally();
+        for (std::size_t i = 0; i < site_.reach.size(); ++i)
+            if (score(i) < 0.0) site_.targets.move(sides, i);
+        return sides;
+    }
+
+    [[nodiscard]] double score(std::size_t i) const { return site_.rows.dot(site_.reach[i], w_.data()) + offset_; }
+
+    [[nodiscard]] double squared_norm() const {
+        double sum = bias_ * bias_;
+        for (std::uint32_t j : site_.columns) {
+            const double w = static_cast<double>(w_[j]) / site_.scaling.inverse_scale[j];
+            sum += w * w;
+        }
+        return sum;
+    }
+
+    /// The bias belongs to centred columns, the offset to raw ones.
+    void update_offset() {
+        offset_ = bias_;
+        for (std::uint32_t j : site_.columns) offset_ -= static_cast<double>(w_[j]) * site_.scaling.mean[j];
+    }
+
+    /// Takes a new tangent [C, eq. (11)]; returns the bound of eq. (10).
+    double evaluate() {
+        double bound = 0.0;
+        for (std::size_t i = 0; i < side_.size(); ++i) {
+            if (i + 4 < side_.size()) site_.rows.prefetch(site_.reach[i + 4]);
+            const double s = score(i);
+            side_[i] = s < 0.0 ? -1 : 1;
+            bound += site_.targets.weight(i) * stump_bound(s, leaves_.loss(0, i), leaves_.loss(1, i));
+        }
+        return bound;
+    }
+
+    void run_epoch(double learning_rate) {
+        for (std::size_t k = order_.size(); k > 1; --k) std::swap(order_[k - 1], order_[random_.below(static_cast<std::uint32_t>(k))]);
+        for (std::size_t first = 0; first < order_.size(); first += batch_size_)
+            step(std::span(order_).subspan(first, std::min(batch_size_, order_.size() - first)), learning_rate);
+    }
+
+    /// One step of stochastic subgradients with momentum, then the projection on |w|^2 <= ν.
+    void step(std::span<const std::uint32_t> batch, double learning_rate) {
+        double weight = 0.0;
+        double bias_slope = 0.0;
+        active_.clear();
+        slopes_.clear();
+        for (std::size_t k = 0; k < batch.size(); ++k) {
+            const std::uint32_t i = batch[k];
+            if (k + 4 < batch.size()) site_.rows.prefetch(site_.reach[batch[k + 4]]);
+            const double s = score(i);
+            const double row_weight = site_.targets.weight(i);
+            weight += row_weight;
+            const std::size_t worst = leaves_.loss(0, i) - s >= leaves_.loss(1, i) + s ? 0 : 1;
+            leaves_.add_gradient(worst, i, row_weight);
+            const int pull = worst == 0 ? 1 + side_[i] : -(1 - side_[i]);
+            if (pull == 0) continue;
+            active_.push_back(site_.reach[i]);
+            slopes_.push_back(static_cast<float>(pull * row_weight / unit_));
+            bias_slope += pull * row_weight;
+        }
+        std::ranges::fill(gradient_, 0.0F);
+        add_active(site_.rows);
+        move(static_cast<float>(unit_ / weight), static_cast<float>(learning_rate));
+        bias_velocity_ = options_.momentum * bias_velocity_ + bias_slope / weight;
+        bias_ += learning_rate * bias_velocity_;
+        leaves_.step(learning_rate, options_.momentum, weight);
+        project();
+    }
+
+    template <class T>
+    void add_active(const DenseRowsOf<T>& rows) {
+        const StreamVectors vectors{nullptr, gradient_.data(), site_.scaling.mean32.data(), site_.scaling.metric32.data(), nullptr, w_.size()};
+        std::size_t k = 0;
+        for (; k + 4 <= active_.size(); k += 4) {
+            const T* x[4];
+            float slope[4];
+            for (std::size_t r = 0; r < 4; ++r) {
+                x[r] = rows.row(active_[k + r]).data();
+                slope[r] = slopes_[k + r];
+            }
+            spinney::add_gradient(vectors, x, slope, 4);
+        }
+        for (; k < active_.size(); ++k) {
+            const T* const x[4] = {rows.row(active_[k]).data()};
+            const float slope[4] = {slopes_[k]};
+            spinney::add_gradient(vectors, x, slope, 1);
+        }
+    }
+    void add_active(const SparseRows& rows) {
+        for (std::size_t k = 0; k < active_.size(); ++k)
+            rows.for_each(active_[k], [&](std::size_t j, float x) { gradient_[j] += slopes_[k] * x * site_.scaling.metric32[j]; });
+    }
+
+    void move(float share, float learning_rate) {
+        const auto momentum = static_cast<float>(options_.momentum);
+        for (std::size_t j = 0; j < w_.size(); ++j) {
+            velocity_[j] = momentum * velocity_[j] + share * gradient_[j];
+            w_[j] += learning_rate * velocity_[j];
+        }
+    }
+
+    void project() {
+        const double norm = squared_norm();
+        if (norm > options_.max_norm) {
+            const double factor = std::sqrt(options_.max_norm / norm);
+            for (float& w : w_) w *= static_cast<float>(factor);
+            bias_ *= factor;
+        }
+        update_offset();
+    }
+
+    const GrowSite<D>& site_;
+    const CO2Options& options_;
+    Random random_;
+    std::vector<float> w_, velocity_, gradient_;
+    std::vector<std::int8_t> side_;  ///< sign of each row's score when the tangent was taken
+    std::vector<std::uint32_t> order_, active_;
+    std::size_t batch_size_;
+    double unit_;                    ///< weight of the mean row: weights of any unit make slopes that fit a float
+    std::vector<float> slopes_;
+    double bias_ = 0.0, bias_velocity_ = 0.0, offset_ = 0.0;
+    StumpLeaves leaves_;
+};
+
+template <Design D>
+class CO2Rule final : public SplitRule<D> {
+public:
+    explicit CO2Rule(const CO2Options& options) : options_(options) {}
+    Hyperplane find(const GrowSite<D>& site, Random random) const override {
+        const Hyperplane start = best_axis(site, random);
+        if (start.is_empty()) return start;
+        return Stump<D>(site, options_, start, random).result();
+    }
+
+private:
+    CO2Options options_;
+};
+
+}  // namespace
+
+template <Design D>
+std::unique_ptr<SplitRule<D>> co2_rule(const CO2Options& options) {
+    return std::make_unique<CO2Rule<D>>(options);
+}
+
+template std::unique_ptr<SplitRule<DenseRows>> co2_rule(const CO2Options&);
+template std::unique_ptr<SplitRule<ByteRows>> co2_rule(const CO2Options&);
+template std::unique_ptr<SplitRule<SparseRows>> co2_rule(const CO2Options&);
+
+}  // namespace spinney

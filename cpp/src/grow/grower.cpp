@@ -1,0 +1,142 @@
+#include "spinney/grow/grower.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+namespace spinney {
+namespace {
+
+/// A node whose rows are members[begin .. end).
+struct OpenNode {
+    std::size_t begin, end;
+};
+
+/// What became of an open node: a leaf, or a split whose left rows come first.
+struct Outcome {
+    Hyperplane plane;
+    std::size_t middle = 0;
+    std::vector<double> leaf;
+    [[nodiscard]] bool is_leaf() const { return plane.is_empty(); }
+};
+
+/// Whether no weight overflowed; with extreme columns a rule may go that far.
+bool is_finite(const Hyperplane& plane) {
+    return std::isfinite(plane.bias) && std::ranges::all_of(plane.weights, [](float w) { return std::isfinite(w); });
+}
+
+template <Design D>
+class Grower {
+public:
+    Grower(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule, const GrowOptions& options)
+        : rows_(rows), scaling_(scaling), targets_(targets), rule_(rule), options_(options) {
+        for (std::size_t n = 0; n < rows.n_rows; ++n)
+            if (targets.weights[n] > 0.0) members_.push_back(static_cast<std::uint32_t>(n));
+        for (std::size_t j = 0; j < rows.n_features; ++j)
+            if (scaling.inverse_scale[j] > 0.0) columns_.push_back(static_cast<std::uint32_t>(j));
+    }
+
+    bool grow(const Interrupt& interrupt) {
+        std::vector<OpenNode> level{{0, members_.size()}};
+        for (std::size_t depth = 0; !level.empty(); ++depth) {
+            const std::size_t first_node = tree_.left.size();
+            std::vector<Outcome> outcomes(level.size());
+            const bool is_done = parallel_for(
+                level.size(), options_.n_threads,
+                [&](std::size_t k) { outcomes[k] = visit(level[k], depth, first_node + k); }, interrupt);
+            if (!is_done) return false;
+            level = record(level, outcomes);
+        }
+        return true;
+    }
+
+    [[nodiscard]] GrownTree take() { return std::move(tree_); }
+
+private:
+    Outcome visit(const OpenNode& node, std::size_t depth, std::size_t number) {
+        const std::span<std::uint32_t> reach(members_.data() + node.begin, node.end - node.begin);
+        const NodeTargets targets(targets_, reach, options_.impurity);
+        Outcome outcome;
+        const bool is_end = targets.is_pure() || reach.size() < options_.min_rows ||
+                            (options_.max_depth > 0 && depth >= options_.max_depth);
+        if (!is_end) outcome.middle = node.begin + split(reach, targets, number, outcome.plane);
+        if (outcome.is_leaf()) outcome.leaf.assign(targets.means().begin(), targets.means().end());
+        return outcome;
+    }
+
+    /// Finds a hyperplane, or none, and parts the rows; returns the number of those on the left.
+    std::size_t split(std::span<std::uint32_t> reach, const NodeTargets& targets, std::size_t number, Hyperplane& plane) const {
+        const GrowSite<D> site{rows_, scaling_, reach, targets, columns_, options_.n_candidates};
+        plane = rule_.find(site, Random(options_.seed, number));
+        const std::size_t n_left = plane.is_empty() || !is_finite(plane) ? 0 : part(reach, plane);
+        if (n_left > 0 && n_left < reach.size()) return n_left;
+        Random random(options_.seed, number, 1);
+        plane = best_axis(site, random);  // the rows are still in the order of their targets
+        return plane.is_empty() ? 0 : part(reach, plane);
+    }
+
+    /// Left rows first, in their old order; how many they are.
+    std::size_t part(std::span<std::uint32_t> reach, const Hyperplane& plane) const {
+        std::vector<float> scores(reach.size());
+        score_rows(rows_, reach, plane, std::span(scores));
+        std::vector<std::uint32_t> right;
+        std::size_t n_left = 0;
+        for (std::size_t i = 0; i < reach.size(); ++i) {
+            if (static_cast<double>(scores[i]) + plane.bias >= 0.0)
+                right.push_back(reach[i]);
+            else
+                reach[n_left++] = reach[i];
+        }
+        std::ranges::copy(right, reach.begin() + static_cast<std::ptrdiff_t>(n_left));
+        return n_left;
+    }
+
+    /// Writes a level down and returns the next one.
+    std::vector<OpenNode> record(std::span<const OpenNode> level, std::span<Outcome> outcomes) {
+        std::vector<OpenNode> next;
+        const std::size_t first_child = tree_.left.size() + level.size();
+        for (std::size_t k = 0; k < level.size(); ++k) {
+            const Outcome& outcome = outcomes[k];
+            const auto child = static_cast<std::int32_t>(first_child + next.size());
+            tree_.left.push_back(outcome.is_leaf() ? -1 : child);
+            tree_.right.push_back(outcome.is_leaf() ? -1 : child + 1);
+            tree_.bias.push_back(outcome.plane.bias);
+            for (std::uint32_t column : outcome.plane.columns) tree_.indices.push_back(static_cast<std::int32_t>(column));
+            tree_.weights.insert(tree_.weights.end(), outcome.plane.weights.begin(), outcome.plane.weights.end());
+            tree_.indptr.push_back(static_cast<std::int64_t>(tree_.indices.size()));
+            tree_.leaf_values.insert(tree_.leaf_values.end(), outcome.leaf.begin(), outcome.leaf.end());
+            if (outcome.is_leaf()) continue;
+            next.push_back({level[k].begin, outcome.middle});
+            next.push_back({outcome.middle, level[k].end});
+        }
+        return next;
+    }
+
+    const D& rows_;
+    const Scaling& scaling_;
+    const Targets& targets_;
+    const SplitRule<D>& rule_;
+    const GrowOptions& options_;
+    std::vector<std::uint32_t> members_, columns_;
+    GrownTree tree_;
+};
+
+}  // namespace
+
+template <Design D>
+std::optional<GrownTree> grow_tree(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule,
+                                   const GrowOptions& options, const Interrupt& interrupt) {
+    Grower<D> grower(rows, scaling, targets, rule, options);
+    if (!grower.grow(interrupt)) return std::nullopt;
+    return grower.take();
+}
+
+template std::optional<GrownTree> grow_tree(const DenseRows&, const Scaling&, const Targets&, const SplitRule<DenseRows>&,
+                                            const GrowOptions&, const Interrupt&);
+template std::optional<GrownTree> grow_tree(const ByteRows&, const Scaling&, const Targets&, const SplitRule<ByteRows>&,
+                                            const GrowOptions&, const Interrupt&);
+template std::optional<GrownTree> grow_tree(const SparseRows&, const Scaling&, const Targets&, const SplitRule<SparseRows>&,
+                                            const GrowOptions&, const Interrupt&);
+
+}  // namespace spinney

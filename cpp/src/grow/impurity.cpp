@@ -1,0 +1,192 @@
+#include "spinney/grow/impurity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace spinney {
+namespace {
+
+constexpr std::size_t n_bytes = 256;
+constexpr std::size_t n_known_logs = std::size_t{1} << 14U;
+constexpr double rounding_share = 1e-12;
+
+/// x log x. Weights are mostly small counts, for which it is looked up.
+double x_log_x(double x) {
+    static const auto known = [] {
+        std::vector<double> values(n_known_logs);
+        for (std::size_t i = 1; i < n_known_logs; ++i) values[i] = static_cast<double>(i) * std::log(static_cast<double>(i));
+        return values;
+    }();
+    if (!(x > 0.0)) return 0.0;
+    if (x < static_cast<double>(n_known_logs)) {
+        const auto whole = static_cast<std::size_t>(x);
+        if (static_cast<double>(whole) == x) return known[whole];
+    }
+    return x * std::log(x);
+}
+
+double squared_length(std::span<const double> v) {
+    double sum = 0.0;
+    for (double x : v) sum += x * x;
+    return sum;
+}
+
+/// Bits of a float as a number of the same order.
+std::uint32_t ordered_bits(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value == 0.0F ? 0.0F : value);
+    return (bits >> 31U) != 0 ? ~bits : bits | (1U << 31U);
+}
+
+}  // namespace
+
+Tally::Tally(std::span<const double> totals, double weight, bool has_classes, Impurity impurity)
+    : totals_(totals), weight_(weight), has_classes_(has_classes), impurity_(impurity), left_(totals.size()), right_(totals.size()) {
+    reset();
+}
+
+void Tally::reset() {
+    std::ranges::fill(left_, 0.0);
+    std::ranges::copy(totals_, right_.begin());
+    left_weight_ = 0.0;
+    right_weight_ = weight_;
+    left_terms_ = 0.0;
+    right_terms_ = 0.0;
+    if (has_classes_)
+        for (double weight : right_) right_terms_ += term(weight);
+}
+
+double Tally::term(double weight) const { return impurity_ == Impurity::entropy ? x_log_x(weight) : weight * weight; }
+
+void Tally::move_class(std::size_t label, double weight) {
+    left_terms_ -= term(left_[label]);
+    right_terms_ -= term(right_[label]);
+    left_[label] += weight;
+    right_[label] -= weight;
+    left_terms_ += term(left_[label]);
+    right_terms_ += term(right_[label]);
+    left_weight_ += weight;
+    right_weight_ -= weight;
+}
+
+void Tally::move_values(std::span<const double> values, double weight) {
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        left_[k] += weight * values[k];
+        right_[k] -= weight * values[k];
+    }
+    left_weight_ += weight;
+    right_weight_ -= weight;
+}
+
+double Tally::cost() const {
+    const auto share = [](double of, double weight) { return weight > 0.0 ? of / weight : 0.0; };
+    // Numbers: their squares sum up to the same on every cut, and what is left over is this.
+    if (!has_classes_) return -share(squared_length(left_), left_weight_) - share(squared_length(right_), right_weight_);
+    if (impurity_ == Impurity::gini)
+        return left_weight_ - share(left_terms_, left_weight_) + right_weight_ - share(right_terms_, right_weight_);
+    return x_log_x(left_weight_) - left_terms_ + x_log_x(right_weight_) - right_terms_;
+}
+
+NodeTargets::NodeTargets(const Targets& targets, std::span<const std::uint32_t> reach, Impurity impurity)
+    : impurity_(impurity), n_values_(targets.classes.empty() ? targets.n_outputs : 0), weights_(reach.size()),
+      totals_(targets.n_outputs), means_(targets.n_outputs) {
+    for (std::size_t i = 0; i < reach.size(); ++i) {
+        weights_[i] = targets.weights[reach[i]];
+        weight_ += weights_[i];
+    }
+    if (has_classes()) {
+        labels_.resize(reach.size());
+        for (std::size_t i = 0; i < reach.size(); ++i) {
+            labels_[i] = static_cast<std::uint32_t>(targets.classes[reach[i]]);
+            totals_[labels_[i]] += weights_[i];
+            is_pure_ = is_pure_ && labels_[i] == labels_[0];
+        }
+        for (std::size_t k = 0; k < means_.size(); ++k) means_[k] = totals_[k] / weight_;
+        rounding_ = rounding_share * (std::fabs(x_log_x(weight_)) + weight_);  // x log x is below 0 for small weights
+        return;
+    }
+    values_.resize(reach.size() * n_values_);
+    for (std::size_t i = 0; i < reach.size(); ++i)
+        for (std::size_t k = 0; k < n_values_; ++k) {
+            values_[i * n_values_ + k] = targets.values[reach[i] * n_values_ + k];
+            means_[k] += weights_[i] * values_[i * n_values_ + k];
+            is_pure_ = is_pure_ && values_[i * n_values_ + k] == values_[k];
+        }
+    for (std::size_t k = 0; k < n_values_; ++k) means_[k] = is_pure_ ? values_[k] : means_[k] / weight_;
+    double squares = 0.0;
+    for (std::size_t i = 0; i < reach.size(); ++i)
+        for (std::size_t k = 0; k < n_values_; ++k) {
+            double& value = values_[i * n_values_ + k];
+            value -= means_[k];
+            squares += weights_[i] * value * value;
+        }
+    rounding_ = rounding_share * squares;
+}
+
+std::vector<std::uint32_t> order_of(std::span<const float> scores) {
+    std::vector<std::uint64_t> keys(scores.size());
+    for (std::size_t i = 0; i < scores.size(); ++i) keys[i] = std::uint64_t{ordered_bits(scores[i])} << 32U | i;
+    std::ranges::sort(keys);
+    std::vector<std::uint32_t> order(scores.size());
+    for (std::size_t i = 0; i < scores.size(); ++i) order[i] = static_cast<std::uint32_t>(keys[i]);
+    return order;
+}
+
+Cut NodeTargets::best_cut(std::span<const float> scores) const {
+    Cut best;
+    best.cost = std::numeric_limits<double>::infinity();
+    const auto order = order_of(scores);
+    Tally sides = tally();
+    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+        move(sides, order[i]);
+        const float a = scores[order[i]];
+        const float b = scores[order[i + 1]];
+        if (!(a < b)) continue;
+        const double cost = sides.cost();
+        if (cost < best.cost - rounding_) best = {between(a, b), cost, true};
+    }
+    return best;
+}
+
+Cut NodeTargets::best_cut(std::span<const std::uint8_t> scores) const {
+    const std::size_t width = n_outputs();
+    std::vector<double> sums(n_bytes * width);
+    std::array<double, n_bytes> weights{};
+    std::array<bool, n_bytes> is_present{};
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        const std::size_t value = scores[i];
+        is_present[value] = true;
+        weights[value] += weights_[i];
+        if (has_classes())
+            sums[value * width + labels_[i]] += weights_[i];
+        else
+            for (std::size_t k = 0; k < width; ++k) sums[value * width + k] += weights_[i] * values_[i * width + k];
+    }
+    Cut best;
+    best.cost = std::numeric_limits<double>::infinity();
+    Tally sides = tally();
+    std::size_t last = n_bytes;
+    for (std::size_t value = 0; value < n_bytes; ++value) {
+        if (!is_present[value]) continue;
+        if (last < n_bytes) {
+            const double cost = sides.cost();
+            const auto threshold = between(static_cast<float>(last), static_cast<float>(value));
+            if (cost < best.cost - rounding_) best = {threshold, cost, true};
+        }
+        last = value;
+        const std::span<const double> sum(sums.data() + value * width, width);
+        if (has_classes()) {
+            for (std::size_t k = 0; k < width; ++k)
+                if (sum[k] != 0.0) sides.move_class(k, sum[k]);
+        } else {
+            std::vector<double> mean(width);
+            for (std::size_t k = 0; k < width; ++k) mean[k] = sum[k] / weights[value];
+            sides.move_values(mean, weights[value]);
+        }
+    }
+    return best;
+}
+
+}  // namespace spinney

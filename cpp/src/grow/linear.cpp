@@ -1,0 +1,208 @@
+/// Splits by a linear model of two groups, as in Menze et al., "On oblique random forests": ridge regression, linear
+/// discriminant analysis or logistic regression on a few columns, then the best cut along it. They know two classes; here two
+/// random classes are anchors and the others join the nearer one. Real targets are regressed themselves by ridge.
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "spinney/grow/class_means.hpp"
+#include "spinney/solve_linear.hpp"
+
+namespace spinney {
+namespace {
+
+/// Share of the mean variance that keeps the scatter of linear discriminant analysis invertible.
+constexpr double least_ridge = 1e-6;
+
+/// The drawn columns of the node in scaled space, row-major, about their own mean.
+struct Block {
+    std::size_t n = 0, width = 0;
+    std::vector<double> z;
+    [[nodiscard]] double* row(std::size_t i) { return z.data() + i * width; }
+    [[nodiscard]] const double* row(std::size_t i) const { return z.data() + i * width; }
+};
+
+template <Design D>
+Block gather_block(const GrowSite<D>& site, std::span<const std::uint32_t> columns) {
+    Block block{site.reach.size(), columns.size(), std::vector<double>(site.reach.size() * columns.size())};
+    std::vector<float> values(block.z.size());
+    gather_columns(site.rows, site.reach, columns, std::span(values));
+    for (std::size_t c = 0; c < block.width; ++c) {
+        const double inverse = site.scaling.inverse_scale[columns[c]];
+        double mean = 0.0;
+        for (std::size_t i = 0; i < block.n; ++i) {
+            block.row(i)[c] = static_cast<double>(values[c * block.n + i]) * inverse;
+            mean += site.targets.weight(i) * block.row(i)[c];
+        }
+        mean /= site.targets.total_weight();
+        for (std::size_t i = 0; i < block.n; ++i) block.row(i)[c] -= mean;
+    }
+    return block;
+}
+
+/// Two random classes; each other class joins the nearer one in the drawn columns. +1 or -1 a row.
+template <Design D>
+std::vector<double> draw_groups(const GrowSite<D>& site, const Block& block, Random& random) {
+    const auto labels = labels_of(site);
+    const std::size_t n_labels = std::ranges::max(labels) + 1;
+    std::vector<double> means(n_labels * block.width), weights(n_labels);
+    for (std::size_t i = 0; i < block.n; ++i) {
+        weights[labels[i]] += site.targets.weight(i);
+        for (std::size_t c = 0; c < block.width; ++c) means[labels[i] * block.width + c] += site.targets.weight(i) * block.row(i)[c];
+    }
+    std::vector<std::size_t> present;
+    for (std::size_t k = 0; k < n_labels; ++k) {
+        if (!(weights[k] > 0.0)) continue;
+        present.push_back(k);
+        for (std::size_t c = 0; c < block.width; ++c) means[k * block.width + c] /= weights[k];
+    }
+    if (present.size() < 2) return {};
+    for (std::size_t k = 0; k < 2; ++k) std::swap(present[k], present[k + random.below(static_cast<std::uint32_t>(present.size() - k))]);
+    const auto distance = [&](std::size_t a, std::size_t b) {
+        double sum = 0.0;
+        for (std::size_t c = 0; c < block.width; ++c) sum += std::pow(means[a * block.width + c] - means[b * block.width + c], 2.0);
+        return sum;
+    };
+    std::vector<double> side(n_labels);
+    for (std::size_t k : present) side[k] = distance(k, present[1]) < distance(k, present[0]) ? 1.0 : -1.0;
+    side[present[0]] = -1.0;
+    side[present[1]] = 1.0;
+    std::vector<double> groups(block.n);
+    for (std::size_t i = 0; i < block.n; ++i) groups[i] = side[labels[i]];
+    return groups;
+}
+
+/// Solves A x = b for a positive definite A by Cholesky; false if it is not.
+bool solve_positive(std::vector<double>& a, std::span<double> b) {
+    const std::size_t n = b.size();
+    for (std::size_t j = 0; j < n; ++j) {
+        double* row = a.data() + j * n;
+        for (std::size_t k = 0; k < j; ++k) {
+            double sum = row[k];
+            for (std::size_t l = 0; l < k; ++l) sum -= row[l] * a[k * n + l];
+            row[k] = sum / a[k * n + k];
+        }
+        double pivot = row[j];
+        for (std::size_t k = 0; k < j; ++k) pivot -= row[k] * row[k];
+        if (!(pivot > 0.0)) return false;
+        row[j] = std::sqrt(pivot);
+        for (std::size_t k = 0; k < j; ++k) b[j] -= row[k] * b[k];
+        b[j] /= row[j];
+    }
+    for (std::size_t j = n; j-- > 0;) {
+        for (std::size_t k = j + 1; k < n; ++k) b[j] -= a[k * n + j] * b[k];
+        b[j] /= a[j * n + j];
+    }
+    return true;
+}
+
+/// Weighted least squares of the targets on the block, ridge times its mean variance on the diagonal. Rows are taken about
+/// `centre(i)`, which is where linear discriminant analysis differs.
+template <Design D>
+std::vector<double> least_squares(const GrowSite<D>& site, const Block& block, std::span<const double> targets, double ridge, bool is_within) {
+    const std::size_t d = block.width;
+    std::vector<double> scatter(d * d), slopes(d), means(2 * d), weights(2);
+    for (std::size_t i = 0; i < block.n; ++i) {
+        const double weight = site.targets.weight(i);
+        const double* z = block.row(i);
+        const std::size_t group = targets[i] > 0.0 ? 1 : 0;
+        weights[group] += weight;
+        for (std::size_t c = 0; c < d; ++c) {
+            slopes[c] += weight * targets[i] * z[c];
+            means[group * d + c] += weight * z[c];
+            for (std::size_t e = 0; e <= c; ++e) scatter[c * d + e] += weight * z[c] * z[e];
+        }
+    }
+    if (is_within)
+        for (std::size_t group = 0; group < 2; ++group)
+            for (std::size_t c = 0; c < d && weights[group] > 0.0; ++c)
+                for (std::size_t e = 0; e <= c; ++e) scatter[c * d + e] -= means[group * d + c] * means[group * d + e] / weights[group];
+    double trace = 0.0;
+    for (std::size_t c = 0; c < d; ++c) trace += scatter[c * d + c];
+    for (std::size_t c = 0; c < d; ++c) scatter[c * d + c] += ridge * trace / static_cast<double>(d);
+    if (!solve_positive(scatter, slopes)) return {};
+    return slopes;
+}
+
+/// Logistic regression of the groups on the block.
+template <Design D>
+std::vector<double> logistic(const GrowSite<D>& site, const Block& block, std::span<const double> groups, double ridge) {
+    std::vector<float> values(block.z.begin(), block.z.end());
+    const DenseRows rows{values.data(), block.n, block.width};
+    std::vector<std::int8_t> labels(block.n);
+    std::vector<double> weights(block.n);
+    double squares = 0.0;
+    const double unit = site.targets.total_weight() / static_cast<double>(block.n);  // the solver's tolerances are those of counts
+    for (std::size_t i = 0; i < block.n; ++i) {
+        labels[i] = groups[i] > 0.0 ? 1 : -1;
+        weights[i] = site.targets.weight(i) / unit;
+        for (std::size_t c = 0; c < block.width; ++c) squares += weights[i] * block.row(i)[c] * block.row(i)[c];
+    }
+    std::vector<std::uint32_t> numbers(block.n);
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    LinearOptions options;
+    options.ridge = ridge * squares / static_cast<double>(block.width);
+    options.max_newton = 10;
+    const Scaling scaling(std::vector<double>(block.width), std::vector<double>(block.width, 1.0));
+    std::vector<float> w(block.width);
+    double bias = 0.0;
+    solve_newton(rows, scaling, {numbers, weights}, LogisticLink(labels), options, std::span(w), bias);
+    return {w.begin(), w.end()};
+}
+
+template <Design D>
+class LinearRule final : public SplitRule<D> {
+public:
+    LinearRule(LinearModel model, double ridge) : model_(model), ridge_(ridge) {}
+
+    Hyperplane find(const GrowSite<D>& site, Random random) const override {
+        auto columns = draw_columns(site.columns, site.n_candidates, random);
+        std::ranges::sort(columns);
+        if (columns.empty()) return {};
+        const Block block = gather_block(site, columns);
+        const auto w = weights(site, block, random);
+        Hyperplane plane;
+        for (std::size_t c = 0; c < w.size(); ++c) {
+            const auto weight = static_cast<float>(w[c] * site.scaling.inverse_scale[columns[c]]);
+            if (weight == 0.0F || !std::isfinite(weight)) continue;
+            plane.columns.push_back(columns[c]);
+            plane.weights.push_back(weight);
+        }
+        if (plane.is_empty() || !cut_along(site, plane).is_found) return {};
+        return plane;
+    }
+
+private:
+    [[nodiscard]] std::vector<double> weights(const GrowSite<D>& site, const Block& block, Random& random) const {
+        if (model_ == LinearModel::ridge && !site.targets.has_classes()) {
+            std::vector<double> sums(block.n);
+            for (std::size_t i = 0; i < block.n; ++i) {
+                const auto values = site.targets.values(i);
+                sums[i] = std::accumulate(values.begin(), values.end(), 0.0);
+            }
+            return least_squares(site, block, sums, ridge_, false);
+        }
+        const auto groups = draw_groups(site, block, random);
+        if (groups.empty()) return {};
+        if (model_ == LinearModel::logistic) return logistic(site, block, groups, ridge_);
+        if (model_ == LinearModel::lda) return least_squares(site, block, groups, least_ridge, true);
+        return least_squares(site, block, groups, ridge_, false);
+    }
+
+    LinearModel model_;
+    double ridge_;
+};
+
+}  // namespace
+
+template <Design D>
+std::unique_ptr<SplitRule<D>> linear_rule(LinearModel model, double ridge) {
+    return std::make_unique<LinearRule<D>>(model, ridge);
+}
+
+template std::unique_ptr<SplitRule<DenseRows>> linear_rule(LinearModel, double);
+template std::unique_ptr<SplitRule<ByteRows>> linear_rule(LinearModel, double);
+template std::unique_ptr<SplitRule<SparseRows>> linear_rule(LinearModel, double);
+
+}  // namespace spinney

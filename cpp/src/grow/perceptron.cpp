@@ -1,0 +1,133 @@
+/// Perceptron splits, section 2 of [H] Ho, "Random Decision Forests".
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "spinney/grow/class_means.hpp"
+
+namespace spinney {
+namespace {
+
+/// +1 for the classes of the set that the second anchor heads, -1 for the others: each class joins the nearer anchor.
+template <Design D>
+std::vector<int> sides_of_classes(const GrowSite<D>& site, const ClassMeans& means) {
+    std::vector<int> sides(means.labels.back() + 1);
+    for (std::size_t k = 0; k < means.labels.size(); ++k) {
+        const std::span<const double> mean(means.means[k]);
+        const double to_first = squared_distance(site, mean, means.means[means.first]);
+        const double to_second = squared_distance(site, mean, means.means[means.second]);
+        sides[means.labels[k]] = to_second < to_first ? 1 : -1;
+    }
+    return sides;
+}
+
+/// A perceptron over raw features; increments are those of scaled space. It remembers where it made the least error.
+template <Design D>
+class Perceptron {
+public:
+    Perceptron(const GrowSite<D>& site, std::span<const std::size_t> labels, std::span<const int> sides)
+        : site_(site), labels_(labels), sides_(sides), w_(site.rows.n_features), best_w_(w_.size()), order_(labels.size()),
+          unit_(site.targets.total_weight() / static_cast<double>(labels.size())) {
+        std::iota(order_.begin(), order_.end(), 0U);
+    }
+
+    Hyperplane train(std::size_t max_iter, Random& random) {
+        for (std::size_t epoch = 0; epoch < max_iter && least_error_ > 0.0; ++epoch) {
+            for (std::size_t k = order_.size(); k > 1; --k) std::swap(order_[k - 1], order_[random.below(static_cast<std::uint32_t>(k))]);
+            for (std::uint32_t i : order_)
+                if (is_wrong(i)) correct(i);
+            keep_best();
+        }
+        return compact(best_w_, best_offset_);
+    }
+
+    /// Whether most of some class lies on another side than most of another.
+    [[nodiscard]] bool separates(const Hyperplane& plane) const {
+        std::vector<float> scores(labels_.size());
+        score_rows(site_.rows, site_.reach, plane, std::span(scores));
+        std::vector<double> balance(sides_.size());
+        for (std::size_t i = 0; i < scores.size(); ++i)
+            balance[labels_[i]] += static_cast<double>(scores[i]) + plane.bias >= 0.0 ? site_.targets.weight(i) : -site_.targets.weight(i);
+        return std::ranges::any_of(balance, [](double b) { return b > 0.0; }) &&
+               std::ranges::any_of(balance, [](double b) { return b < 0.0; });
+    }
+
+private:
+    [[nodiscard]] int side(std::uint32_t i) const { return sides_[labels_[i]]; }
+    [[nodiscard]] bool is_wrong(std::uint32_t i) const {
+        const double score = site_.rows.dot(site_.reach[i], w_.data()) + offset_;
+        return side(i) > 0 ? !(score >= 0.0) : score >= 0.0;
+    }
+
+    /// The fixed increment: the row itself. A row that counts more than the mean row steps farther.
+    void correct(std::uint32_t i) {
+        const double slope = side(i) * site_.targets.weight(i) / unit_;
+        add(site_.rows, site_.reach[i], static_cast<float>(slope));
+        bias_ += slope;
+        offset_ = bias_;
+        for (std::uint32_t j : site_.columns) offset_ -= static_cast<double>(w_[j]) * site_.scaling.mean[j];
+    }
+
+    template <class T>
+    void add(const DenseRowsOf<T>& rows, std::size_t n, float slope) {
+        const StreamVectors vectors{nullptr, w_.data(), site_.scaling.mean32.data(), site_.scaling.metric32.data(), nullptr, w_.size()};
+        const T* const x[4] = {rows.row(n).data()};
+        const float slopes[4] = {slope};
+        spinney::add_gradient(vectors, x, slopes, 1);
+    }
+    void add(const SparseRows& rows, std::size_t n, float slope) {
+        rows.for_each(n, [&](std::size_t j, float x) { w_[j] += slope * x * site_.scaling.metric32[j]; });
+    }
+
+    void keep_best() {
+        double error = 0.0;
+        for (std::uint32_t i = 0; i < order_.size(); ++i)
+            if (is_wrong(i)) error += site_.targets.weight(i);
+        if (!(error < least_error_)) return;
+        least_error_ = error;
+        best_w_ = w_;
+        best_offset_ = offset_;
+    }
+
+    const GrowSite<D>& site_;
+    std::span<const std::size_t> labels_;
+    std::span<const int> sides_;
+    std::vector<float> w_, best_w_;
+    std::vector<std::uint32_t> order_;
+    double unit_;
+    double bias_ = 0.0, offset_ = 0.0, best_offset_ = 0.0;
+    double least_error_ = std::numeric_limits<double>::infinity();
+};
+
+template <Design D>
+class PerceptronRule final : public SplitRule<D> {
+public:
+    PerceptronRule(std::size_t max_iter, std::size_t n_steps) : max_iter_(max_iter), n_steps_(n_steps) {}
+    Hyperplane find(const GrowSite<D>& site, Random random) const override {
+        const auto labels = labels_of(site);
+        const ClassMeans means = class_means(site, labels);
+        if (!(means.squared_distance > 0.0)) return {};
+        const auto sides = sides_of_classes(site, means);
+        Perceptron<D> perceptron(site, labels, sides);
+        Hyperplane plane = perceptron.train(max_iter_, random);
+        if (!plane.is_empty() && perceptron.separates(plane)) return plane;
+        return central_axis(site, std::span<const std::size_t>(labels), means, n_steps_);
+    }
+
+private:
+    std::size_t max_iter_, n_steps_;
+};
+
+}  // namespace
+
+template <Design D>
+std::unique_ptr<SplitRule<D>> perceptron_rule(std::size_t max_iter, std::size_t n_steps) {
+    return std::make_unique<PerceptronRule<D>>(max_iter, n_steps);
+}
+
+template std::unique_ptr<SplitRule<DenseRows>> perceptron_rule(std::size_t, std::size_t);
+template std::unique_ptr<SplitRule<ByteRows>> perceptron_rule(std::size_t, std::size_t);
+template std::unique_ptr<SplitRule<SparseRows>> perceptron_rule(std::size_t, std::size_t);
+
+}  // namespace spinney

@@ -1,0 +1,99 @@
+"""Forests of greedily grown trees: CO2, Ho's random decision forests and the baselines.
+
+Trees differ in the rows and columns that are drawn for them and in their random numbers. Ho's are
+grown on all rows, each in a subspace that no other tree has [1]_.
+
+References
+----------
+.. [1] Ho, "Random Decision Forests", ICDAR 1995, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from math import comb
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from spinney.data import Problem, take_columns
+from spinney.ensembles.plan import SamplePlan, widen
+from spinney.ensembles.seeds import COLUMNS, stream
+from spinney.ensembles.stop import StopSignal
+from spinney.ensembles.workers import work_in_order
+from spinney.grow import GrowOptions, grow_tree
+from spinney.tree.structure import Tree
+
+
+@dataclass(frozen=True)
+class SubspacePlan(SamplePlan):
+    """A plan whose trees never share a subspace."""
+
+    def subspaces(self, trees: range, n_features: int) -> list[NDArray[np.intp]]:
+        """Columns of each tree, ascending; no tree before it has the same."""
+        if not self.n_columns:
+            return super().subspaces(trees, n_features)
+        rng = stream(self.seed, 0, COLUMNS)
+        drawn: dict[bytes, NDArray[np.intp]] = {}
+        while len(drawn) < trees.stop:
+            columns = np.sort(rng.choice(n_features, self.n_columns, replace=False))
+            drawn.setdefault(columns.tobytes(), columns)
+        return list(drawn.values())[trees.start :]
+
+
+def count_subspaces(n_features: int, n_columns: int) -> int:
+    """How many subspaces of some columns there are; 1 if `n_columns` is 0, for all columns."""
+    return comb(n_features, n_columns) if n_columns else 1
+
+
+def grow_forest(
+    problem: Problem,
+    options: GrowOptions,
+    plan: SamplePlan,
+    trees: range,
+    n_jobs: int | None = None,
+) -> Generator[Tree, None, None]:
+    """Trees of a plan, in order, as they are done.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : GrowOptions
+        Its `seed` and `n_threads` are set for each tree.
+    plan : SamplePlan
+    trees : range
+        Their numbers.
+    n_jobs : int or None, default=None
+        Trees grown at once, in threads unless a joblib context says otherwise. Where there are
+        more jobs than trees, a tree uses several threads.
+    """
+    n_workers = int(effective_n_jobs(n_jobs))
+    options = replace(options, n_threads=max(1, n_workers // max(1, len(trees))))
+    columns: list[NDArray[np.intp] | None] = [None] * len(trees)
+    if plan.n_columns and plan.is_global:
+        columns = list(plan.subspaces(trees, problem.n_features))
+    arguments = (
+        (problem, options, plan, tree, of_tree)
+        for tree, of_tree in zip(trees, columns, strict=True)
+    )
+    yield from work_in_order(_grow, arguments, n_jobs)
+
+
+def _grow(
+    stop: StopSignal,
+    problem: Problem,
+    options: GrowOptions,
+    plan: SamplePlan,
+    tree: int,
+    columns: NDArray[np.intp] | None,
+) -> Tree:
+    """One tree, grown by a worker."""
+    weights = problem.sample_weight * plan.row_counts(tree, problem.n_rows)
+    sample = replace(problem, sample_weight=weights)
+    options = replace(options, seed=plan.tree_seed(tree))
+    if columns is None:
+        return grow_tree(sample, options, stop.look)
+    narrow = take_columns(sample, columns, n_threads=options.n_threads)
+    return widen(grow_tree(narrow, options, stop.look), columns, problem.n_features)

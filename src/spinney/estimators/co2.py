@@ -1,0 +1,596 @@
+"""Scikit-learn estimators for CO2 trees and forests.
+
+They validate, call the grower, and store what came back. No algorithm lives here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spinney.estimators.growth import GrownEstimator, GrownForest
+from spinney.estimators.parameters import check_choice, check_integer, check_real
+from spinney.estimators.progress import report_grown_tree
+from spinney.estimators.sampled import SampledClassifier, SampledRegressor
+from spinney.estimators.sampling import count_features
+from spinney.estimators.tree_base import TreeClassifier, TreeEstimator, TreeRegressor
+from spinney.grow import SCALES, CO2Options, GrowOptions, grow_tree
+
+LEARNING_RATES_OF_STUMPS = (1e-8, 100.0)
+"""Beyond these the steps leave the range of numbers."""
+
+
+class _CO2(GrownEstimator):
+    """What all four estimators share: the values of a CO2 split."""
+
+    def _split(self) -> str:
+        return "co2"
+
+    def _check_co2(self) -> None:
+        """Raise if a constructor value of the split is of no use."""
+        check_real("max_norm", self.max_norm, minimum=0.0, is_open=True, example="10.0")
+        check_real("learning_rate", self.learning_rate, minimum=0.0, is_open=True, example="0.03")
+        low, high = LEARNING_RATES_OF_STUMPS
+        if not low <= float(self.learning_rate) <= high:
+            raise ValueError(
+                f"learning_rate={self.learning_rate!r} is out of range; give a number from "
+                f"{low:g} to {high:g}; try learning_rate=0.03."
+            )
+        check_choice("scale", self.scale, SCALES)
+        check_integer("batch_size", self.batch_size, minimum=1, example="100")
+        check_real("momentum", self.momentum, minimum=0.0, example="0.9")
+        if float(self.momentum) >= 1:
+            raise ValueError(
+                f"momentum={self.momentum!r} never comes to rest; give a number from 0 to below "
+                "1; try momentum=0.9."
+            )
+        check_integer("refresh_epochs", self.refresh_epochs, minimum=1, example="5")
+        check_integer("max_iter", self.max_iter, minimum=1, example="100")
+        check_real("tol", self.tol, minimum=0.0, example="1e-3")
+
+    def _grow_options(self, n_candidates: int) -> GrowOptions:
+        return replace(
+            super()._grow_options(n_candidates),
+            scale=self.scale,
+            co2=CO2Options(
+                max_norm=float(self.max_norm),
+                learning_rate=float(self.learning_rate),
+                batch_size=int(self.batch_size),
+                momentum=float(self.momentum),
+                refresh_epochs=int(self.refresh_epochs),
+                max_epochs=int(self.max_iter),
+                tol=float(self.tol),
+            ),
+        )
+
+
+class _CO2Forest(_CO2, GrownForest):
+    """What both forests share."""
+
+    feature_sampling = "local"
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_co2()
+
+
+class _CO2Tree(_CO2, TreeEstimator):
+    """What both trees share: one growth on all rows."""
+
+    def _check_parameters(self) -> None:
+        self._check_growth()
+        self._check_co2()
+        if isinstance(self.max_features, (str, float)):
+            count_features(self.max_features, 1)
+
+    def _is_continued(self) -> bool:
+        return False
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        problem = self._problem(X, y, sample_weight)
+        options = replace(
+            self._grow_options(count_features(self.max_features, problem.n_features)),
+            seed=self._draw_seed(),
+            n_threads=self._n_threads(),
+        )
+        tree = grow_tree(problem, options)
+        report_grown_tree(self.verbose, 1, 1, tree)
+        self._store_tree(tree, problem)
+
+
+class CO2ForestClassifier(_CO2Forest, SampledClassifier):
+    """A random forest whose splits are continuously optimised hyperplanes.
+
+    Trees are grown on bootstrap samples until their leaves are pure. A split starts at the best of
+    a few random columns and is then optimised with its two leaves: a convex-concave bound on
+    their log loss is lowered by stochastic gradients [1]_.
+
+    Parameters
+    ----------
+    n_estimators : int, default=30
+        Number of trees.
+    max_norm : float, default=10.0
+        Largest squared length of a split's weights with its bias, in scaled columns; the paper's
+        ν. More follows the training rows closer. The paper tries 0.1, 1, 4, 10, 43 and 100.
+    learning_rate : float, default=0.03
+        First step length; the paper's η. It is halved when the bound no longer falls. The paper
+        tries 0.03, 0.01 and 0.003.
+    scale : {"range", "deviation"}, default="range"
+        Columns are measured about their means in units of their range or of their deviation.
+    max_features : int, float, str or None, default="D**0.7"
+        Columns among which the start of a split, the best single column, is looked for; the
+        paper's q. A count, a share, "sqrt", or a power of the number of columns. None is all.
+        The optimised split uses all columns.
+    batch_size : int, default=100
+        Rows of a step. Nodes of fewer than ten batches have smaller ones.
+    momentum : float, default=0.9
+        Share of the last step that the next one keeps.
+    refresh_epochs : int, default=5
+        Passes over the rows between two tangents of the concave part of the bound; the paper's τ.
+    max_iter : int, default=50
+        Most passes over the rows of a node.
+    tol : float, default=1e-3
+        The bound has to fall by this share; else the learning rate is halved, and at last growth
+        of the node ends.
+    criterion : {"entropy", "gini"}, default="entropy"
+        Impurity by which the start of a split is chosen.
+    max_depth : int or None, default=None
+        Depth at which growth ends. None grows until leaves are pure.
+    min_samples_split : int, default=2
+        Nodes of fewer rows are leaves.
+    bootstrap : bool, default=True
+        Draw the rows of each tree with replacement.
+    max_samples : int, float or None, default=None
+        Rows drawn for each tree: a count, or a share; 1.0 is all rows. None is as many as there
+        are with `bootstrap`, 0.9 of them without.
+    oob_score : bool, default=False
+        Whether to judge the forest by the rows that each tree did not see.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the sample weights by class.
+    warm_start : bool, default=False
+        If True, ``fit`` keeps the trees it has and grows the missing ones.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same forest, bit for bit, for any `n_jobs` and joblib backend.
+    n_jobs : int or None, default=None
+        Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line a tree.
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+        The trees as plain arrays.
+    forest_ : Forest
+        The trees together, ready to predict.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_classes_, n_outputs_, n_features_in_ : int
+        Number of classes, of targets (1), and of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the forest holds.
+    flops_ : float
+        Mean number of parameters a training row meets in all trees.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean over the trees of the share of each feature in the splits.
+    oob_score_ : float
+        Accuracy on the rows that trees did not see, if `oob_score`.
+    oob_decision_function_ : ndarray of shape (n_rows, n_classes)
+        Their class probabilities; nan for a row that every tree saw or that has no weight.
+
+    See Also
+    --------
+    tune_co2 : chooses `max_features`, `max_norm` and `learning_rate` on validation rows.
+
+    References
+    ----------
+    .. [1] Norouzi, Collins, Fleet and Kohli, "CO2 Forest: Improved Random Forest by Continuous
+       Optimization of Oblique Splits", 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from spinney import CO2ForestClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> forest = CO2ForestClassifier(n_estimators=5, max_iter=20, random_state=0)
+    >>> bool(forest.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.85)
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 30,
+        *,
+        max_norm: float = 10.0,
+        learning_rate: float = 0.03,
+        scale: str = "range",
+        max_features: int | float | str | None = "D**0.7",
+        batch_size: int = 100,
+        momentum: float = 0.9,
+        refresh_epochs: int = 5,
+        max_iter: int = 50,
+        tol: float = 1e-3,
+        criterion: str = "entropy",
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        oob_score: bool = False,
+        class_weight: object = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_norm = max_norm
+        self.learning_rate = learning_rate
+        self.scale = scale
+        self.max_features = max_features
+        self.batch_size = batch_size
+        self.momentum = momentum
+        self.refresh_epochs = refresh_epochs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class CO2ForestRegressor(_CO2Forest, SampledRegressor):
+    """A random forest of regression trees whose splits are continuously optimised hyperplanes.
+
+    As :class:`CO2ForestClassifier`, with the squared loss of the two leaves of a split.
+
+    Parameters
+    ----------
+    n_estimators : int, default=30
+        Number of trees.
+    max_norm : float, default=10.0
+        Largest squared length of a split's weights with its bias, in scaled columns; the paper's
+        ν. More follows the training rows closer. The paper tries 0.1, 1, 4, 10, 43 and 100.
+    learning_rate : float, default=0.03
+        First step length; the paper's η. It is halved when the bound no longer falls. The paper
+        tries 0.03, 0.01 and 0.003.
+    scale : {"range", "deviation"}, default="range"
+        Columns are measured about their means in units of their range or of their deviation.
+    max_features : int, float, str or None, default="D**0.7"
+        Columns among which the start of a split, the best single column, is looked for; the
+        paper's q. A count, a share, "sqrt", or a power of the number of columns. None is all.
+        The optimised split uses all columns.
+    batch_size : int, default=100
+        Rows of a step. Nodes of fewer than ten batches have smaller ones.
+    momentum : float, default=0.9
+        Share of the last step that the next one keeps.
+    refresh_epochs : int, default=5
+        Passes over the rows between two tangents of the concave part of the bound; the paper's τ.
+    max_iter : int, default=50
+        Most passes over the rows of a node.
+    tol : float, default=1e-3
+        The bound has to fall by this share; else the learning rate is halved, and at last growth
+        of the node ends.
+    max_depth : int or None, default=None
+        Depth at which growth ends. None grows until leaves are pure.
+    min_samples_split : int, default=2
+        Nodes of fewer rows are leaves.
+    bootstrap : bool, default=True
+        Draw the rows of each tree with replacement.
+    max_samples : int, float or None, default=None
+        Rows drawn for each tree: a count, or a share; 1.0 is all rows. None is as many as there
+        are with `bootstrap`, 0.9 of them without.
+    oob_score : bool, default=False
+        Whether to judge the forest by the rows that each tree did not see.
+    warm_start : bool, default=False
+        If True, ``fit`` keeps the trees it has and grows the missing ones.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same forest, bit for bit, for any `n_jobs` and joblib backend.
+    n_jobs : int or None, default=None
+        Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line a tree.
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+        The trees as plain arrays.
+    forest_ : Forest
+        The trees together, ready to predict.
+    n_outputs_, n_features_in_ : int
+        Number of targets and of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the forest holds.
+    flops_ : float
+        Mean number of parameters a training row meets in all trees.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean over the trees of the share of each feature in the splits.
+    oob_score_ : float
+        R² on the rows that trees did not see, if `oob_score`.
+    oob_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        Their predictions; nan for a row that every tree saw or that has no weight.
+
+    References
+    ----------
+    .. [1] Norouzi, Collins, Fleet and Kohli, "CO2 Forest: Improved Random Forest by Continuous
+       Optimization of Oblique Splits", 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from spinney import CO2ForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = CO2ForestRegressor(n_estimators=5, max_depth=4, random_state=0).fit(X, y)
+    >>> bool(forest.score(X, y) > 0.4)
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 30,
+        *,
+        max_norm: float = 10.0,
+        learning_rate: float = 0.03,
+        scale: str = "range",
+        max_features: int | float | str | None = "D**0.7",
+        batch_size: int = 100,
+        momentum: float = 0.9,
+        refresh_epochs: int = 5,
+        max_iter: int = 50,
+        tol: float = 1e-3,
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        oob_score: bool = False,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_norm = max_norm
+        self.learning_rate = learning_rate
+        self.scale = scale
+        self.max_features = max_features
+        self.batch_size = batch_size
+        self.momentum = momentum
+        self.refresh_epochs = refresh_epochs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class CO2TreeClassifier(_CO2Tree, TreeClassifier):
+    """One tree of continuously optimised hyperplanes, grown on all rows.
+
+    Parameters
+    ----------
+    max_norm : float, default=10.0
+        Largest squared length of a split's weights with its bias, in scaled columns; the paper's
+        ν. More follows the training rows closer. The paper tries 0.1, 1, 4, 10, 43 and 100.
+    learning_rate : float, default=0.03
+        First step length; the paper's η. It is halved when the bound no longer falls. The paper
+        tries 0.03, 0.01 and 0.003.
+    scale : {"range", "deviation"}, default="range"
+        Columns are measured about their means in units of their range or of their deviation.
+    max_features : int, float, str or None, default="D**0.7"
+        Columns among which the start of a split, the best single column, is looked for; the
+        paper's q. A count, a share, "sqrt", or a power of the number of columns. None is all.
+        The optimised split uses all columns.
+    batch_size : int, default=100
+        Rows of a step. Nodes of fewer than ten batches have smaller ones.
+    momentum : float, default=0.9
+        Share of the last step that the next one keeps.
+    refresh_epochs : int, default=5
+        Passes over the rows between two tangents of the concave part of the bound; the paper's τ.
+    max_iter : int, default=50
+        Most passes over the rows of a node.
+    tol : float, default=1e-3
+        The bound has to fall by this share; else the learning rate is halved, and at last growth
+        of the node ends.
+    criterion : {"entropy", "gini"}, default="entropy"
+        Impurity by which the start of a split is chosen.
+    max_depth : int or None, default=None
+        Depth at which growth ends. None grows until leaves are pure.
+    min_samples_split : int, default=2
+        Nodes of fewer rows are leaves.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the sample weights by class.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same tree, bit for bit, for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads of the growth and of predictions. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line at the end.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree as plain arrays.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_classes_, n_outputs_, n_features_in_ : int
+        Number of classes, of targets (1), and of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the tree holds.
+    flops_ : float
+        Mean number of parameters a training row meets.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the splits.
+
+    References
+    ----------
+    .. [1] Norouzi, Collins, Fleet and Kohli, "CO2 Forest: Improved Random Forest by Continuous
+       Optimization of Oblique Splits", 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from spinney import CO2TreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = CO2TreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    >>> bool(tree.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        max_norm: float = 10.0,
+        learning_rate: float = 0.03,
+        scale: str = "range",
+        max_features: int | float | str | None = "D**0.7",
+        batch_size: int = 100,
+        momentum: float = 0.9,
+        refresh_epochs: int = 5,
+        max_iter: int = 50,
+        tol: float = 1e-3,
+        criterion: str = "entropy",
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        class_weight: object = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_norm = max_norm
+        self.learning_rate = learning_rate
+        self.scale = scale
+        self.max_features = max_features
+        self.batch_size = batch_size
+        self.momentum = momentum
+        self.refresh_epochs = refresh_epochs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class CO2TreeRegressor(_CO2Tree, TreeRegressor):
+    """One regression tree of continuously optimised hyperplanes, grown on all rows.
+
+    Parameters
+    ----------
+    max_norm : float, default=10.0
+        Largest squared length of a split's weights with its bias, in scaled columns; the paper's
+        ν. More follows the training rows closer. The paper tries 0.1, 1, 4, 10, 43 and 100.
+    learning_rate : float, default=0.03
+        First step length; the paper's η. It is halved when the bound no longer falls. The paper
+        tries 0.03, 0.01 and 0.003.
+    scale : {"range", "deviation"}, default="range"
+        Columns are measured about their means in units of their range or of their deviation.
+    max_features : int, float, str or None, default="D**0.7"
+        Columns among which the start of a split, the best single column, is looked for; the
+        paper's q. A count, a share, "sqrt", or a power of the number of columns. None is all.
+        The optimised split uses all columns.
+    batch_size : int, default=100
+        Rows of a step. Nodes of fewer than ten batches have smaller ones.
+    momentum : float, default=0.9
+        Share of the last step that the next one keeps.
+    refresh_epochs : int, default=5
+        Passes over the rows between two tangents of the concave part of the bound; the paper's τ.
+    max_iter : int, default=50
+        Most passes over the rows of a node.
+    tol : float, default=1e-3
+        The bound has to fall by this share; else the learning rate is halved, and at last growth
+        of the node ends.
+    max_depth : int or None, default=None
+        Depth at which growth ends. None grows until leaves are pure.
+    min_samples_split : int, default=2
+        Nodes of fewer rows are leaves.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same tree, bit for bit, for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads of the growth and of predictions. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line at the end.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree as plain arrays.
+    n_outputs_, n_features_in_ : int
+        Number of targets and of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the tree holds.
+    flops_ : float
+        Mean number of parameters a training row meets.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the splits.
+
+    References
+    ----------
+    .. [1] Norouzi, Collins, Fleet and Kohli, "CO2 Forest: Improved Random Forest by Continuous
+       Optimization of Oblique Splits", 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from spinney import CO2TreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> tree = CO2TreeRegressor(max_depth=3, random_state=0).fit(X, y)
+    >>> bool(tree.score(X, y) > 0.4)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        max_norm: float = 10.0,
+        learning_rate: float = 0.03,
+        scale: str = "range",
+        max_features: int | float | str | None = "D**0.7",
+        batch_size: int = 100,
+        momentum: float = 0.9,
+        refresh_epochs: int = 5,
+        max_iter: int = 50,
+        tol: float = 1e-3,
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_norm = max_norm
+        self.learning_rate = learning_rate
+        self.scale = scale
+        self.max_features = max_features
+        self.batch_size = batch_size
+        self.momentum = momentum
+        self.refresh_epochs = refresh_epochs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose

@@ -1,0 +1,159 @@
+"""Choose the start, the length and the learning rate of CO2 splits on validation rows.
+
+As in [1]_ sections 5 and 6.1: the number of columns `q` comes from random forests, which are quick
+to grow; then the grid of ν and η is tried with a few CO2 trees.
+
+References
+----------
+.. [1] Norouzi, Collins, Fleet and Kohli, "CO2 Forest: Improved Random Forest by Continuous
+   Optimization of Oblique Splits", 2015.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone, is_classifier
+
+from spinney.estimators.co2 import CO2ForestClassifier, CO2ForestRegressor
+from spinney.estimators.greedy import GreedyForestClassifier, GreedyForestRegressor
+from spinney.estimators.held_out import HeldOut, hold_out, not_empty
+from spinney.estimators.parameters import check_integer, check_real
+
+CO2Forest = CO2ForestClassifier | CO2ForestRegressor
+
+MAX_FEATURES = ("D**0.5", "D**0.6", "D**0.7", "D**0.8", "D**0.9")
+MAX_NORMS = (0.1, 1.0, 4.0, 10.0, 43.0, 100.0)
+LEARNING_RATES = (0.03, 0.01, 0.003)
+
+#: Parameters that a random forest has in common with a CO2 forest.
+SHARED = ("max_depth", "min_samples_split", "bootstrap", "max_samples", "random_state", "n_jobs")
+
+
+@dataclass(frozen=True)
+class CO2Tuning:
+    """What was tried, and the forest that came out of it.
+
+    Attributes
+    ----------
+    table : list of dict
+        One entry a trial: its parameters and `score` (accuracy or R² on the validation rows).
+        Trials of random forests have only `max_features`.
+    best_params : dict
+        `max_features`, `max_norm` and `learning_rate` of the best scores, for ``set_params``.
+    best_estimator : CO2ForestClassifier or CO2ForestRegressor
+        Fitted with them to all rows.
+    """
+
+    table: list[dict[str, Any]]
+    best_params: dict[str, Any]
+    best_estimator: CO2Forest
+
+
+def tune_co2(
+    estimator: CO2Forest,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    max_features: Iterable[int | float | str | None] | None = None,
+    max_norms: Iterable[float] | None = None,
+    learning_rates: Iterable[float] | None = None,
+    n_trees: int = 30,
+    n_axis_trees: int = 100,
+    sample_weight: ArrayLike | None = None,
+    validation_fraction: float = 0.2,
+) -> CO2Tuning:
+    """Choose `max_features`, `max_norm` and `learning_rate` on validation rows, and fit with them.
+
+    Parameters
+    ----------
+    estimator : CO2ForestClassifier or CO2ForestRegressor
+        Says all else. It need not be fitted and is not changed.
+    X, y : array-like
+        Training rows, as for ``fit``.
+    max_features : iterable or None, default=None
+        Numbers of columns, tried with random forests of `n_axis_trees` trees. None takes the
+        powers 0.5, 0.6, 0.7, 0.8 and 0.9 of their number, as the paper does.
+    max_norms, learning_rates : iterable of float or None, default=None
+        Values of ν and η, tried with CO2 forests of `n_trees` trees. None takes those of the
+        paper: 0.1, 1, 4, 10, 43, 100 and 0.03, 0.01, 0.003.
+    n_trees, n_axis_trees : int, default=30, 100
+        Trees of a trial; the paper has 30 and 1000.
+    sample_weight : array-like of shape (n_rows,) or None, default=None
+        Weights of the rows.
+    validation_fraction : float, default=0.2
+        Share of the rows to judge by, drawn by the estimator's `random_state`, of every class the
+        same share. The result is fitted to all rows.
+
+    Returns
+    -------
+    CO2Tuning
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from spinney import CO2ForestClassifier, tune_co2
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = CO2ForestClassifier(n_estimators=5, random_state=0)
+    >>> found = tune_co2(
+    ...     forest, X, y, max_features=[2], max_norms=[1.0, 10.0], learning_rates=[0.03], n_trees=3
+    ... )
+    >>> len(found.table), found.best_params["max_features"]
+    (3, 2)
+    """
+    if not isinstance(estimator, CO2Forest):
+        raise TypeError(
+            f"estimator={type(estimator).__name__} is no CO2 forest; give a CO2ForestClassifier "
+            "or CO2ForestRegressor; try sklearn.model_selection.GridSearchCV for others."
+        )
+    check_integer("n_trees", n_trees, minimum=1, example="30")
+    check_integer("n_axis_trees", n_axis_trees, minimum=1, example="100")
+    columns = not_empty(
+        "max_features", list(MAX_FEATURES if max_features is None else max_features)
+    )
+    grid = product(
+        _positive("max_norms", MAX_NORMS if max_norms is None else max_norms),
+        _positive("learning_rates", LEARNING_RATES if learning_rates is None else learning_rates),
+    )
+    rows = hold_out(estimator, X, y, sample_weight, validation_fraction)
+    axis = _axis_forest(estimator, int(n_axis_trees))
+    of_axis = [_trial(axis, rows, {"max_features": count}) for count in columns]
+    chosen = {"max_features": _best(of_axis)["max_features"]}
+    base = clone(estimator).set_params(n_estimators=int(n_trees), warm_start=False, **chosen)
+    of_co2 = [
+        _trial(base, rows, {"max_norm": max_norm, "learning_rate": rate}) for max_norm, rate in grid
+    ]
+    best = _best(of_co2)
+    params = chosen | {name: best[name] for name in ("max_norm", "learning_rate")}
+    final = clone(estimator).set_params(**params).fit(X, y, sample_weight)
+    return CO2Tuning([*of_axis, *of_co2], params, final)
+
+
+def _axis_forest(estimator: CO2Forest, n_trees: int) -> BaseEstimator:
+    """A random forest with the rows and limits of a CO2 forest."""
+    shared = {name: getattr(estimator, name) for name in SHARED}
+    if is_classifier(estimator):
+        shared |= {"criterion": estimator.criterion, "class_weight": estimator.class_weight}
+        return GreedyForestClassifier(n_trees, **shared)
+    return GreedyForestRegressor(n_trees, **shared)
+
+
+def _trial(base: BaseEstimator, rows: HeldOut, values: dict[str, Any]) -> dict[str, Any]:
+    trial = clone(base).set_params(**values).fit(rows.X_fit, rows.y_fit, rows.weights)
+    return {**values, "score": float(trial.score(rows.X_held, rows.y_held))}
+
+
+def _best(table: list[dict[str, Any]]) -> dict[str, Any]:
+    """The first entry of the highest score."""
+    return max(table, key=lambda entry: float(entry["score"]))
+
+
+def _positive(name: str, values: Iterable[float]) -> list[float]:
+    found = list(values)
+    for value in found:
+        check_real(name, value, minimum=0.0, is_open=True, example="[1.0, 10.0]")
+    return not_empty(name, [float(value) for value in found])

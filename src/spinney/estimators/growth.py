@@ -1,0 +1,85 @@
+"""What estimators of greedily grown trees share: limits of growth, and the growing of forests."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
+
+from spinney.data import Problem, check_scales
+from spinney.ensembles.greedy import grow_forest
+from spinney.ensembles.plan import SamplePlan
+from spinney.estimators.base import Estimator
+from spinney.estimators.parameters import (
+    check_boolean,
+    check_choice,
+    check_integer,
+    check_n_jobs,
+)
+from spinney.estimators.progress import report_grown_tree
+from spinney.estimators.sampled import SampledForest
+from spinney.grow import CRITERIA, SQUARING_SPLITS, GrowOptions
+from spinney.tree.structure import Tree
+
+
+class GrownEstimator(Estimator):
+    """Checks and options of greedy growth."""
+
+    def _check_growth(self) -> None:
+        """Raise if a constructor value of the growth is of no use."""
+        if is_classifier(self):
+            check_choice("criterion", self.criterion, CRITERIA)
+        if self.max_depth is not None:
+            check_integer("max_depth", self.max_depth, minimum=1, example="None for no limit")
+        check_integer("min_samples_split", self.min_samples_split, minimum=2, example="2")
+        check_n_jobs(self.n_jobs)
+        if not isinstance(self.verbose, (bool, np.bool_)):
+            check_integer("verbose", self.verbose, minimum=0, example="1 to see each tree")
+
+    def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
+        problem = super()._problem(X, y, sample_weight)
+        if self._split() in SQUARING_SPLITS:
+            check_scales(problem.scale, f'with split="{self._split()}"')
+        return problem
+
+    def _split(self) -> str:
+        """Name of the split for the grower."""
+        return str(self.split)
+
+    def _grow_options(self, n_candidates: int) -> GrowOptions:
+        """The grower's options from the constructor's values."""
+        return GrowOptions(
+            split=self._split(),
+            criterion=self.criterion if is_classifier(self) else "entropy",
+            max_depth=int(self.max_depth or 0),
+            min_rows=int(self.min_samples_split),
+            n_candidates=n_candidates,
+        )
+
+
+class GrownForest(SampledForest, GrownEstimator):
+    """A forest of greedily grown trees."""
+
+    def _check_parameters(self) -> None:
+        self._check_sampled()
+        self._check_growth()
+        check_boolean("warm_start", self.warm_start)
+
+    def _n_candidates(self, plan: SamplePlan) -> int:
+        """Columns or directions a split tries; 0 for as many as it has columns."""
+        return 0 if plan.is_global else plan.n_columns
+
+    def _grow(self, problem: Problem, plan: SamplePlan) -> None:
+        trees: list[Tree] = list(self.trees_) if self._is_continued() else []
+        n_trees = int(self.n_estimators)
+        options = self._grow_options(self._n_candidates(plan))
+        numbers = range(len(trees), n_trees)
+        grown = grow_forest(problem, options, plan, numbers, n_jobs=self.n_jobs)
+        # Closed also if reporting fails or Ctrl-C comes between two trees: no worker goes on alone.
+        with closing(grown):
+            for tree in grown:
+                trees.append(tree)
+                report_grown_tree(self.verbose, len(trees), n_trees, tree)
+        self._store_trees(trees, problem, np.ones(len(trees)))

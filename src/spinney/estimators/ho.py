@@ -1,0 +1,255 @@
+"""The scikit-learn estimator for Ho's random decision forests.
+
+It validates, calls :func:`spinney.ensembles.greedy.grow_forest`, and stores what came back. No
+algorithm lives here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from spinney.data import Problem
+from spinney.ensembles.greedy import SubspacePlan, count_subspaces
+from spinney.estimators.growth import GrownForest
+from spinney.estimators.parameters import check_choice, check_integer
+from spinney.estimators.sampled import SampledClassifier
+from spinney.grow import HO_SPLITS, GrowOptions
+
+ON_TIE = ("first", "reject")
+MOST_STEPS = 100_000
+
+
+class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
+    """Oblique trees grown to pure leaves on all rows, each in a random subspace of its own.
+
+    Parameters
+    ----------
+    n_estimators : int, default=20
+        Number of trees. No two have the same subspace.
+    split : {"central_axis", "perceptron"}, default="central_axis"
+        Across the line between the two class means that lie farthest apart, or by a perceptron
+        that parts these two classes, each with the classes nearer to it. Perceptrons make smaller
+        trees and take longer; where one parts nothing, the central axis does.
+    max_features : int, float, str or None, default=0.5
+        Columns of each subspace: a count, a share, "sqrt", or a power of the number of columns
+        such as "D**0.8". None is all columns, which is of use for a single tree.
+    n_steps : int, default=100
+        The central axis is cut at one of its `n_steps` - 1 evenly spaced stops.
+    max_iter : int, default=50
+        Most passes of a perceptron over the rows of a node.
+    on_tie : {"first", "reject"}, default="first"
+        A row whose best classes have equal probabilities gets the first of them, or is rejected.
+    reject_label : object, default=None
+        What `predict` says of a rejected row. None is -1 for numbers and "rejected" for others.
+    max_depth : int or None, default=None
+        Depth at which growth ends. None grows until leaves are pure.
+    min_samples_split : int, default=2
+        Nodes of fewer rows are leaves.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the sample weights by class.
+    warm_start : bool, default=False
+        If True, ``fit`` keeps the trees it has and grows the missing ones.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same forest, bit for bit, for any `n_jobs` and joblib backend.
+    n_jobs : int or None, default=None
+        Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
+    verbose : int, default=0
+        1 prints a line a tree.
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+        The trees as plain arrays.
+    forest_ : Forest
+        The trees together, ready to predict.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_classes_, n_outputs_, n_features_in_ : int
+        Number of classes, of targets (1), and of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+    n_parameters_ : int
+        Numbers the forest holds.
+    flops_ : float
+        Mean number of parameters a training row meets in all trees.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean over the trees of the share of each feature in the splits.
+
+    Notes
+    -----
+    Every tree predicts all of its distinct training rows correctly. Where the means of the
+    classes coincide, or rounding leaves all rows on one side, a node is split at the best column;
+    [1]_ would stop there.
+
+    Distances and increments are measured in columns that are scaled by their range, which changes
+    nothing for binary images.
+
+    References
+    ----------
+    .. [1] Ho, "Random Decision Forests", ICDAR 1995.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from spinney import RandomDecisionForestClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> forest = RandomDecisionForestClassifier(n_estimators=10, random_state=0)
+    >>> forest = forest.fit(X[:1000], y[:1000])
+    >>> float(forest.score(X[:1000], y[:1000])), bool(forest.score(X[1000:], y[1000:]) > 0.85)
+    (1.0, True)
+    """
+
+    criterion = "entropy"
+    feature_sampling = "global"
+    bootstrap = False
+    max_samples = 1.0
+    oob_score = False
+
+    def __init__(
+        self,
+        n_estimators: int = 20,
+        *,
+        split: str = "central_axis",
+        max_features: int | float | str | None = 0.5,
+        n_steps: int = 100,
+        max_iter: int = 50,
+        on_tie: str = "first",
+        reject_label: object = None,
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        class_weight: object = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.split = split
+        self.max_features = max_features
+        self.n_steps = n_steps
+        self.max_iter = max_iter
+        self.on_tie = on_tie
+        self.reject_label = reject_label
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class of the largest mean probability; ties are resolved or rejected as `on_tie` says.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        check_choice("on_tie", self.on_tie, ON_TIE)  # it may be changed after ``fit``
+        votes = self._votes(X)
+        labels: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
+        if self.on_tie == "first":
+            return labels
+        return _with_rejects(labels, _is_tied(votes), self._label_of_rejects())
+
+    def reject_rate(self, X: ArrayLike) -> float:
+        """Share of rows whose best classes have equal probabilities.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        """
+        return float(_is_tied(self._votes(X)).mean())
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Share of rows that are predicted correctly; a rejected row is not.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+
+        Returns
+        -------
+        float
+        """
+        predicted, truth = self.predict(X), column_or_1d(y)
+        check_consistent_length(predicted, truth, sample_weight)
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return float(np.average(predicted == truth, weights=weights))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("split", self.split, HO_SPLITS)
+        check_integer("n_steps", self.n_steps, minimum=2, example="100")
+        if int(self.n_steps) > MOST_STEPS:
+            raise ValueError(
+                f"n_steps={self.n_steps} is more than single precision can tell apart; give an "
+                f"integer from 2 to {MOST_STEPS}; try n_steps=100."
+            )
+        check_integer("max_iter", self.max_iter, minimum=1, example="50")
+        check_choice("on_tie", self.on_tie, ON_TIE)
+
+    def _plan(self, problem: Problem) -> SubspacePlan:
+        plan = SubspacePlan(**vars(self._sample_plan(problem)))
+        n_subspaces = count_subspaces(problem.n_features, plan.n_columns)
+        if self.n_estimators > n_subspaces:
+            raise ValueError(
+                f"n_estimators={self.n_estimators}, but {problem.n_features} columns have only "
+                f"{n_subspaces} subspaces of max_features={self.max_features!r}, and no two trees "
+                f"share one; give at most {n_subspaces} trees; try another max_features."
+            )
+        if self.on_tie == "reject":
+            self._label_of_rejects()
+        return plan
+
+    def _grow_options(self, n_candidates: int) -> GrowOptions:
+        return replace(
+            super()._grow_options(n_candidates),
+            n_steps=int(self.n_steps),
+            max_iter=int(self.max_iter),
+        )
+
+    def _label_of_rejects(self) -> Any:
+        """What rejected rows are called; raises if a class has that name."""
+        label = self.reject_label
+        if label is None:
+            label = -1 if self.classes_.dtype.kind in "biuf" else "rejected"
+        if np.ndim(label) > 0:  # type: ignore[arg-type]
+            raise TypeError(
+                f"reject_label={label!r} is of type {type(label).__name__}; give a single label; "
+                'try reject_label="?".'
+            )
+        if label in self.classes_.tolist():
+            raise ValueError(
+                f"reject_label={self.reject_label!r}: rejected rows would be called {label!r}, "
+                'which is a class; give a label that is none; try reject_label="?".'
+            )
+        return label
+
+
+def _is_tied(votes: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether more than one class has the most votes, up to the rounding of their sums."""
+    least = (1 - 1e-12) * votes.max(axis=1, keepdims=True)
+    tied: NDArray[np.bool_] = (votes >= least).sum(axis=1) > 1
+    return tied
+
+
+def _with_rejects(labels: NDArray[Any], is_rejected: NDArray[np.bool_], label: Any) -> NDArray[Any]:
+    """Labels with another one for rejected rows; objects if it is of another kind."""
+    given = np.asarray(label)
+    is_number = [array.dtype.kind in "biuf" for array in (labels, given)]
+    is_alike = labels.dtype.kind == given.dtype.kind or all(is_number)
+    mixed: NDArray[Any] = labels.astype(np.result_type(labels, given) if is_alike else object)
+    mixed[is_rejected] = label
+    return mixed

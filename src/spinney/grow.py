@@ -1,0 +1,192 @@
+"""Grow one tree greedily from the root down, with any split.
+
+CO2 trees [1]_, Ho's trees [2]_ and the usual baselines are one grower with different rules for a
+split. A grown tree is an ordinary :class:`~spinney.tree.structure.Tree`: TAO can start from it.
+
+References
+----------
+.. [1] Norouzi, Collins, Fleet and Kohli, "CO2 Forest: Improved Random Forest by Continuous
+   Optimization of Oblique Splits", 2015.
+.. [2] Ho, "Random Decision Forests", ICDAR 1995.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney import _core
+from spinney.data import SCALE_OF_RANGE, Problem
+from spinney.tree.structure import Tree
+
+#: Columns of a node are candidates, pairs or sums of them are, or all are used together.
+COLUMN_SPLITS = ("axis", "oc1", "ridge", "lda", "logistic")
+DIRECTION_SPLITS = ("probes", "projections")
+HO_SPLITS = ("central_axis", "perceptron")
+SPLITS = (*COLUMN_SPLITS, *DIRECTION_SPLITS, *HO_SPLITS, "co2")
+
+#: Splits that square the scales of the columns in float32.
+SQUARING_SPLITS = ("co2", "perceptron")
+
+#: Largest count that the core is given; more means the same.
+LARGEST_COUNT = 2**62
+
+CRITERIA = ("entropy", "gini")
+SCALES = ("range", "deviation")
+
+
+@dataclass(frozen=True)
+class CO2Options:
+    """How a CO2 stump is optimised ([1]_, Alg. 1).
+
+    Attributes
+    ----------
+    max_norm : float
+        Largest squared length of the weights with the bias; the paper's ν.
+    learning_rate : float
+        First step length; the paper's η.
+    batch_size : int
+        Rows of a step. Nodes of fewer than ten batches have smaller ones.
+    momentum : float
+    refresh_epochs : int
+        Passes between two tangents of the concave part; the paper's τ.
+    max_epochs : int
+        Most passes over the rows of a node.
+    min_steps : int
+        Small nodes may make more passes, up to so many steps.
+    tol : float
+        The bound has to fall by this share, else the learning rate is halved, and at last it ends.
+    """
+
+    max_norm: float = 10.0
+    learning_rate: float = 0.01
+    batch_size: int = 100
+    momentum: float = 0.9
+    refresh_epochs: int = 5
+    max_epochs: int = 50
+    min_steps: int = 0
+    tol: float = 1e-3
+
+
+@dataclass(frozen=True)
+class GrowOptions:
+    """How a tree is grown.
+
+    Attributes
+    ----------
+    split : str
+        One of `SPLITS`.
+    criterion : {"entropy", "gini"}
+        Impurity of classes; numbers have the squared error.
+    scale : {"range", "deviation"}
+        Columns are measured about their means, in units of their range or deviation.
+    max_depth : int
+        0 for no limit.
+    min_rows : int
+        Nodes of fewer rows are leaves.
+    n_candidates : int
+        Columns, pairs or sums of columns that a split tries; 0 for as many as there are columns.
+    co2 : CO2Options
+        For ``split="co2"``.
+    n_steps : int
+        Stops along the central axis, for ``split="central_axis"`` and where a perceptron fails.
+    max_iter : int
+        Passes of the perceptron over the rows of a node.
+    n_restarts, n_jumps : int
+        Random starts, and random steps out of a local minimum, of ``split="oc1"``.
+    most_columns : int
+        Columns of a sum, for ``split="projections"``.
+    ridge : float
+        Penalty of ``split="ridge"`` and ``"logistic"``, as a share of the columns' mean variance.
+    seed, n_threads : int
+    """
+
+    split: str = "axis"
+    criterion: str = "entropy"
+    scale: str = "range"
+    max_depth: int = 0
+    min_rows: int = 2
+    n_candidates: int = 0
+    co2: CO2Options = field(default_factory=CO2Options)
+    n_steps: int = 100
+    max_iter: int = 50
+    n_restarts: int = 4
+    n_jumps: int = 5
+    most_columns: int = 3
+    ridge: float = 0.01
+    seed: int = 0
+    n_threads: int = 1
+
+
+def grow_tree(
+    problem: Problem, options: GrowOptions, callback: Callable[[], None] | None = None
+) -> Tree:
+    """A tree grown until its leaves are pure, no split parts their rows, or a limit is met.
+
+    Parameters
+    ----------
+    problem : Problem
+        Rows of weight 0 take no part.
+    options : GrowOptions
+    callback : callable or None, default=None
+        Called now and then; what it raises ends the work.
+    """
+    left, right, bias, indptr, indices, weights, values = _core.grow_tree(
+        problem.rows,
+        problem.mean,
+        _inverse_scale(problem, options.scale),
+        problem.classes,
+        problem.values,
+        problem.sample_weight,
+        problem.n_outputs,
+        _split_options(options),
+        _core.GrowOptions(
+            options.criterion,
+            min(options.max_depth, LARGEST_COUNT),
+            min(options.min_rows, LARGEST_COUNT),
+            min(options.n_candidates or problem.n_features, LARGEST_COUNT),
+            options.seed,
+            options.n_threads,
+        ),
+        callback,
+    )
+    return Tree(
+        n_features=problem.n_features,
+        left=left,
+        right=right,
+        bias=bias,
+        split_indptr=indptr,
+        split_indices=indices,
+        split_weights=weights,
+        leaf_kind="constant",
+        leaf_values=values if problem.n_classes else values * problem.target_scale,
+        leaf_indptr=np.zeros(values.size + 1, dtype=np.int64),
+        leaf_indices=np.zeros(0, dtype=np.int32),
+        leaf_weights=np.zeros(0, dtype=np.float32),
+    )
+
+
+def _inverse_scale(problem: Problem, scale: str) -> NDArray[np.float64]:
+    """1 / unit of each column, 0 where it is constant."""
+    if scale == "range":
+        return problem.inverse_scale * SCALE_OF_RANGE
+    is_used = (problem.scale > 0) & (problem.deviation > 0)
+    return np.divide(1.0, problem.deviation, out=np.zeros_like(problem.scale), where=is_used)
+
+
+def _split_options(options: GrowOptions) -> _core.SplitOptions:
+    split = _core.SplitOptions(options.split)
+    for name in ("n_steps", "max_iter", "n_restarts", "n_jumps", "most_columns"):
+        setattr(split, name, min(getattr(options, name), LARGEST_COUNT))
+    split.ridge = options.ridge
+    co2 = _core.CO2Options()
+    for name in ("batch_size", "refresh_epochs", "max_epochs", "min_steps"):
+        setattr(co2, name, min(getattr(options.co2, name), LARGEST_COUNT))
+    for name in ("max_norm", "learning_rate", "momentum"):
+        setattr(co2, name, getattr(options.co2, name))
+    co2.tolerance = options.co2.tol
+    split.co2 = co2
+    return split
