@@ -1,0 +1,329 @@
+"""Label every pixel of an image from the window around it, with any classifier.
+
+``fit`` draws pixels, builds their windows, scales the columns and fits the classifier; prediction
+does the same for all pixels, a block at a time. No classifier lives here, and no smoothing of the
+labels either: each pixel is judged by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from spinney.estimators.parameters import check_boolean, check_choice, check_integer
+from spinney.images.jaccard import class_average_jaccard
+from spinney.images.sampling import (
+    count_classes,
+    draw_pixels,
+    sampling_factors,
+    share_out,
+    undo_sampling,
+)
+from spinney.images.validation import Images, check_window, checked_label_images
+from spinney.images.windows import BORDERS, WindowRows
+
+
+# No ClassifierMixin: scikit-learn stratifies the folds of a classifier by its labels, and a label
+# image is no class.
+class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Labels of pixels, predicted by a classifier from the windows around them.
+
+    Trains on as many windows of each class, so that small parts are learnt as well as the
+    background, and weighs the predicted probabilities by how rare each class really is.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``
+        Reads windows as rows, float32. A copy of it is fitted.
+    window : (int, int), default=(31, 31)
+        Height and width of a window, both odd.
+    n_windows : int, default=100_000
+        Windows to train on, at most. They are all in memory at once: 4 bytes a value.
+    border : {"skip", "reflect", "edge", "constant"}, default="skip"
+        What to do where a window would leave its image: "skip" such pixels in training and
+        prediction, or continue the image as ``np.pad`` does: mirrored, with its outermost pixels,
+        or with zeros.
+    balance : bool, default=True
+        Whether to draw the same number of windows of each class, ``n_windows // n_classes``. A
+        class of fewer pixels gives each of them several times. Otherwise pixels are drawn as they
+        come, each at most once.
+    reweight : bool, default=True
+        Whether to divide the probabilities by the factor by which each class was over- or
+        undersampled.
+    standardize : bool, default=True
+        Whether to shift and scale the columns of the drawn windows to mean 0 and variance 1, and
+        those of later windows in the same way.
+    ignore_label : int, default=-1
+        Label of pixels that are not trained on and not scored; also what ``predict`` gives to
+        pixels that have no window.
+    batch_size : int, default=20_000
+        Most windows in memory at once in prediction.
+    random_state : int, RandomState or None, default=None
+        Draws the pixels, and seeds the estimator where its own ``random_state`` is None.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted to the drawn windows.
+    classes_ : int64 ndarray of shape (n_classes,)
+        Labels that eligible pixels have, sorted.
+    sampling_factors_ : float64 ndarray of shape (n_classes,)
+        Share of each class among the drawn windows, divided by its share among all eligible
+        pixels: above 1 if it was oversampled.
+    scaler_ : StandardScaler or None
+        Scales the columns; None if ``standardize=False``.
+    n_channels_ : int
+        Channels of an image.
+
+    Notes
+    -----
+    The paper draws new windows for each tree of a forest; here all trees share those that were
+    drawn, because the classifier need not be a forest. The "unit norm and variance" of the paper
+    is read as mean 0 and variance 1 of each column.
+
+    Probabilities are reweighted after the classifier has averaged its trees. Averages of many deep
+    trees are cautious, and reweighting then gives most doubtful pixels to the largest class; the
+    class-average Jaccard score can fall with the number of trees. Compare ``reweight=False``, which
+    is also what reweighting each tree by itself would give if all leaves are pure.
+
+    References
+    ----------
+    .. [1] Norouzi, Collins, Fleet and Kohli, "CO2 forest: improved random forest by continuous
+       optimization of oblique splits", arXiv 2015, section 6.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from spinney.images import PixelLabeler
+    >>> images = np.random.default_rng(0).normal(size=(4, 20, 20))
+    >>> truth = (images > 1).astype(int)
+    >>> model = PixelLabeler(RandomForestClassifier(5), (3, 3), n_windows=500, random_state=0)
+    >>> model.fit(images[:3], truth[:3]).score(images[3:], truth[3:]) > 0.8
+    True
+    """
+
+    estimator_: Any
+    classes_: NDArray[np.int64]
+    sampling_factors_: NDArray[np.float64]
+    scaler_: StandardScaler | None
+    n_channels_: int
+
+    def __init__(
+        self,
+        estimator: Any,
+        window: tuple[int, int] = (31, 31),
+        *,
+        n_windows: int = 100_000,
+        border: str = "skip",
+        balance: bool = True,
+        reweight: bool = True,
+        standardize: bool = True,
+        ignore_label: int = -1,
+        batch_size: int = 20_000,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.window = window
+        self.n_windows = n_windows
+        self.border = border
+        self.balance = balance
+        self.reweight = reweight
+        self.standardize = standardize
+        self.ignore_label = ignore_label
+        self.batch_size = batch_size
+        self.random_state = random_state
+
+    def fit(self, images: Images, label_images: Images) -> Self:
+        """Fit a copy of the estimator to windows drawn from the images.
+
+        Parameters
+        ----------
+        images : list of arrays of shape (height, width) or (height, width, channels)
+            Finite numbers. Sizes may differ, the number of channels may not.
+        label_images : list of integer arrays of shape (height, width)
+            A label a pixel.
+
+        Returns
+        -------
+        self
+            An error leaves the labeler as it was.
+        """
+        self._check_parameters()
+        windows = WindowRows(images, self.window, border=self.border)
+        labels = [
+            image[windows.inside(number)].ravel()
+            for number, image in enumerate(checked_label_images(label_images, windows.images))
+        ]
+        classes, counts = count_classes(labels, int(self.ignore_label))
+        self._check_classes(classes)
+        random = check_random_state(self.random_state)
+        rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+        n_drawn = share_out(counts, int(self.n_windows), balance=bool(self.balance), rng=rng)
+        pixels, y = draw_pixels(labels, classes, counts, n_drawn, rng)
+        rows = windows.rows(windows.positions(pixels))
+        scaler = self._standardized(rows) if self.standardize else None
+        estimator = _seeded_clone(self.estimator, random).fit(rows, y)
+        self.estimator_, self.scaler_ = estimator, scaler
+        self.classes_, self.sampling_factors_ = classes, sampling_factors(counts, n_drawn)
+        self.n_channels_ = windows.n_channels
+        return self
+
+    def predict_proba(self, images: Images) -> list[NDArray[np.float64]]:
+        """Class probabilities of each pixel.
+
+        Parameters
+        ----------
+        images : list of arrays of shape (height, width) or (height, width, channels)
+            With as many channels as in ``fit``.
+
+        Returns
+        -------
+        list of float64 ndarrays of shape (height, width, n_classes)
+            In the order of ``classes_``; nan for pixels that have no window.
+        """
+        windows = self._windows(images)
+        n_classes = len(self.classes_)
+        found = [np.full((*np.shape(image)[:2], n_classes), np.nan) for image in windows.images]
+        for positions, probabilities in self._answers(windows):
+            _scatter(found, positions, probabilities)
+        return found
+
+    def predict(self, images: Images) -> list[NDArray[np.int64]]:
+        """The most probable label of each pixel.
+
+        Parameters
+        ----------
+        images : list of arrays of shape (height, width) or (height, width, channels)
+            With as many channels as in ``fit``.
+
+        Returns
+        -------
+        list of int64 ndarrays of shape (height, width)
+            The first of equally probable labels; `ignore_label` for pixels that have no window.
+        """
+        return self._predict(self._windows(images))
+
+    def score(self, images: Images, label_images: Images) -> float:
+        """Class-average Jaccard score of the predicted labels, between 0 and 1.
+
+        Parameters
+        ----------
+        images : list of arrays of shape (height, width) or (height, width, channels)
+        label_images : list of integer arrays of shape (height, width)
+
+        Returns
+        -------
+        float
+            Over all pixels that have a window and a label other than `ignore_label`.
+        """
+        windows = self._windows(images)
+        labels = checked_label_images(label_images, windows.images)
+        return class_average_jaccard(labels, self._predict(windows), ignore=self.ignore_label)
+
+    def _predict(self, windows: WindowRows) -> list[NDArray[np.int64]]:
+        found = [
+            np.full(np.shape(image)[:2], self.ignore_label, dtype=np.int64)
+            for image in windows.images
+        ]
+        for positions, probabilities in self._answers(windows):
+            _scatter(found, positions, self.classes_[probabilities.argmax(axis=1)])
+        return found
+
+    def _answers(
+        self, windows: WindowRows
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Positions of all eligible pixels and their class probabilities, block by block."""
+        # A class that was not drawn is unknown to the classifier and has no chance.
+        known = np.searchsorted(self.classes_, self.estimator_.classes_)
+        for positions, rows in windows.blocks(self.batch_size):
+            if self.scaler_ is not None:
+                self.scaler_.transform(rows)  # in place
+            probabilities = np.zeros((len(rows), len(self.classes_)))
+            probabilities[:, known] = self.estimator_.predict_proba(rows)
+            if self.reweight:
+                probabilities = undo_sampling(probabilities, self.sampling_factors_)
+            yield positions, probabilities
+
+    def _standardized(self, rows: NDArray[np.float32]) -> StandardScaler:
+        """Scale the columns in place, and the scaler that does it again."""
+        scaler = StandardScaler(copy=False).set_output(transform="default")
+        for start in range(0, len(rows), self.batch_size):
+            scaler.partial_fit(rows[start : start + self.batch_size])
+        scaler.transform(rows)
+        return scaler
+
+    def _windows(self, images: Images) -> WindowRows:
+        """Windows of images to predict."""
+        check_is_fitted(self)
+        windows = WindowRows(images, self.window, border=self.border)
+        if windows.n_channels != self.n_channels_:
+            raise ValueError(
+                f"images have {windows.n_channels} channels but {self.n_channels_} in fit; give "
+                "images of the same kind; try image.mean(axis=2) in both to make them grey."
+            )
+        return windows
+
+    def _check_parameters(self) -> None:
+        """Raise if a constructor value is of no use."""
+        check_window(self.window)
+        check_integer("n_windows", self.n_windows, minimum=1, example="100_000")
+        check_choice("border", self.border, BORDERS)
+        for name in ("balance", "reweight", "standardize"):
+            check_boolean(name, getattr(self, name))
+        check_integer("ignore_label", self.ignore_label, minimum=-(2**63), example="-1")
+        check_integer("batch_size", self.batch_size, minimum=1, example="20_000")
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
+            raise TypeError(
+                f"estimator={self.estimator!r} cannot give class probabilities; give a classifier "
+                "that has predict_proba; try RandomForestClassifier()."
+            )
+
+    def _check_classes(self, classes: NDArray[np.int64]) -> None:
+        """Raise unless there are pixels to train on, and windows for each class."""
+        if len(classes) == 0:
+            raise ValueError(
+                f"no pixel that has a window has a label other than {self.ignore_label}; give at "
+                "least one labelled pixel; try a smaller window, or another ignore_label."
+            )
+        if self.balance and self.n_windows < len(classes):
+            raise ValueError(
+                f"n_windows={self.n_windows} is less than one a class; give at least "
+                f"{len(classes)}, the number of classes; try n_windows=100_000."
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _seeded_clone(estimator: Any, random: np.random.RandomState) -> Any:
+    """An unfitted copy of which each ``random_state`` that was None is set."""
+    copy = clone(estimator)
+    seeds = {
+        name: int(random.randint(np.iinfo(np.int32).max))
+        for name, value in sorted(copy.get_params(deep=True).items())
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    }
+    return copy.set_params(**seeds)
+
+
+def _scatter(
+    images: list[NDArray[Any]], positions: NDArray[np.int64], values: NDArray[Any]
+) -> None:
+    """Write values to the positions (image, row, column) they belong to; images in order."""
+    numbers, starts = np.unique(positions[:, 0], return_index=True)
+    ends = [*starts[1:], len(positions)]
+    for number, start, end in zip(numbers, starts, ends, strict=True):
+        part = slice(start, end)
+        images[number][positions[part, 1], positions[part, 2]] = values[part]
