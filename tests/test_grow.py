@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs, make_classification, make_regression
 
 from spinney.data import SCALE_OF_RANGE, as_rows, classification_problem, regression_problem
 from spinney.grow import SPLITS, CO2Options, GrowOptions, grow_tree
-from spinney.tree.route import apply, outputs
+from spinney.tree.route import apply, decision_path, outputs
 from tests import reference
 from tests.strategies import LabelledRows, classification_rows, regression_rows, seeds
 
@@ -337,8 +337,15 @@ def test_length_of_a_co2_split_is_kept(kind, max_norm, scale):
     co2 = CO2Options(max_norm=max_norm, max_epochs=20, learning_rate=0.1)
     tree = grow_tree(problem, options("co2", scale=scale, co2=co2))
     used = problem.scale > 0
+    reached = decision_path(tree, problem.rows).toarray().astype(bool)
     for node in tree.split_nodes:
-        w, bias = hyperplane_in_scaled_space(tree, node, problem.mean, np.where(used, unit, 0))
+        # About the mean of the rows of the node, where rows are not sparse.
+        mean = problem.mean
+        if not problem.rows.is_sparse:
+            here = reached[:, node]
+            weights = problem.sample_weight[here]
+            mean = np.average(problem.matrix[here], axis=0, weights=weights)
+        w, bias = hyperplane_in_scaled_space(tree, node, mean, np.where(used, unit, 0))
         is_column = len(reference.split_terms(tree, node)) == 1  # where CO2 parts nothing
         assert is_column or w @ w + bias**2 <= max_norm * (1 + 1e-4)
 

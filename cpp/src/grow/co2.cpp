@@ -11,8 +11,9 @@
 namespace spinney {
 namespace {
 
-/// Weight that each class has in a leaf before any row is counted: the logarithm of nothing would be infinite.
-constexpr double prior_weight = 0.1;
+/// Share of the mean row's weight that each class has in a leaf before any row is counted: the logarithm of nothing would be
+/// infinite.
+constexpr double prior_share = 0.1;
 /// Squared length of the start as a share of the largest. At full length most rows of one-hot columns lie beyond the margin
 /// of the bound, where nothing pulls, and the split stays at its column.
 constexpr double start_share = 0.1;
@@ -20,10 +21,20 @@ constexpr double start_share = 0.1;
 constexpr std::size_t patience = 2;
 constexpr std::size_t most_halvings = 4;
 
+/// Deviation of the numbers of a node; 1 for classes. Losses are measured in it, or deep nodes would hardly have any.
+double deviation_of(const NodeTargets& targets) {
+    if (targets.has_classes()) return 1.0;
+    double squares = 0.0;
+    for (std::size_t i = 0; i < targets.size(); ++i)
+        for (double value : targets.values(i)) squares += targets.weight(i) * value * value;
+    const double deviation = std::sqrt(squares / (targets.total_weight() * static_cast<double>(targets.n_outputs())));
+    return deviation > 0.0 ? deviation : 1.0;
+}
+
 /// The predictors θ of the two leaves of a stump, with their losses [C, eqs. (3), (4)].
 class StumpLeaves {
 public:
-    StumpLeaves(const NodeTargets& targets, const Tally& sides) : targets_(targets) {
+    StumpLeaves(const NodeTargets& targets, const Tally& sides) : targets_(targets), inverse_unit_(1.0 / deviation_of(targets)) {
         const std::size_t width = targets.n_outputs();
         for (std::size_t side = 0; side < 2; ++side) {
             theta_[side].resize(width);
@@ -39,7 +50,7 @@ public:
         if (targets_.has_classes()) return losses_[side][targets_.label(i)];
         double sum = 0.0;
         const auto values = targets_.values(i);
-        for (std::size_t k = 0; k < values.size(); ++k) sum += (theta_[side][k] - values[k]) * (theta_[side][k] - values[k]);
+        for (std::size_t k = 0; k < values.size(); ++k) sum += squared(theta_[side][k] - values[k] * inverse_unit_);
         return sum;
     }
 
@@ -50,7 +61,7 @@ public:
             return;
         }
         const auto values = targets_.values(i);
-        for (std::size_t k = 0; k < values.size(); ++k) gradient_[side][k] += 2.0 * weight * (theta_[side][k] - values[k]);
+        for (std::size_t k = 0; k < values.size(); ++k) gradient_[side][k] += 2.0 * weight * (theta_[side][k] - values[k] * inverse_unit_);
     }
 
     void step(double learning_rate, double momentum, double total_weight) {
@@ -68,15 +79,18 @@ public:
     }
 
 private:
+    static double squared(double x) { return x * x; }
+
     void start(const Tally& sides) {
+        const double prior = prior_share * targets_.total_weight() / static_cast<double>(targets_.size());
         for (std::size_t side = 0; side < 2; ++side) {
             const auto sums = side == 0 ? sides.left() : sides.right();
             const double weight = side == 0 ? sides.left_weight() : sides.right_weight();
             for (std::size_t k = 0; k < sums.size(); ++k) {
                 if (targets_.has_classes())
-                    theta_[side][k] = std::log(sums[k] + prior_weight) - std::log(weight + prior_weight * static_cast<double>(sums.size()));
+                    theta_[side][k] = std::log(sums[k] + prior) - std::log(weight + prior * static_cast<double>(sums.size()));
                 else
-                    theta_[side][k] = weight > 0.0 ? sums[k] / weight : 0.0;
+                    theta_[side][k] = weight > 0.0 ? sums[k] / weight * inverse_unit_ : 0.0;
             }
         }
         update_losses();
@@ -94,6 +108,7 @@ private:
     }
 
     const NodeTargets& targets_;
+    double inverse_unit_;
     std::vector<double> theta_[2], velocity_[2], gradient_[2], losses_[2];
     double weights_[2] = {0.0, 0.0};
 };
@@ -106,7 +121,7 @@ public:
         : site_(site), options_(options), random_(random), w_(site.rows.n_features), velocity_(w_.size()), gradient_(w_.size()),
           side_(site.reach.size()), order_(site.reach.size()),
           batch_size_(std::clamp<std::size_t>(order_.size() / options.min_batches, 1, options.batch_size)),
-          unit_(site.targets.total_weight() / static_cast<double>(order_.size())),
+          unit_(site.targets.total_weight() / static_cast<double>(order_.size())), mean_(centre_of(site)), mean32_(mean_.begin(), mean_.end()),
           leaves_(site.targets, set_start(start)) {
         std::iota(order_.begin(), order_.end(), 0U);
     }
@@ -131,17 +146,33 @@ public:
             const std::size_t n_passes = std::min(options_.refresh_epochs, n_epochs - epoch);
             for (std::size_t pass = 0; pass < n_passes; ++pass) run_epoch(learning_rate);
         }
-        return compact(w_, offset_);
+        evaluate();
+        return compact(kept_w_, kept_offset_);
     }
 
 private:
+    /// Mean of the node's rows. About the mean of all rows, a node far from it would need a bias longer than ν allows.
+    static std::vector<double> centre_of(const GrowSite<D>& site) {
+        if constexpr (is_sparse<D>) {
+            return site.scaling.mean;  // zero: centred rows would not be sparse
+        } else {
+            std::vector<double> mean(site.rows.n_features);
+            for (std::size_t i = 0; i < site.reach.size(); ++i) {
+                const auto* x = site.rows.row(site.reach[i]).data();
+                const double weight = site.targets.weight(i) / site.targets.total_weight();
+                for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += weight * static_cast<double>(x[j]);
+            }
+            return mean;
+        }
+    }
+
     /// The given split at the length of the start, and how its sides are filled.
     Tally set_start(const Hyperplane& start) {
         for (std::size_t k = 0; k < start.columns.size(); ++k) w_[start.columns[k]] = start.weights[k];
         offset_ = start.bias;
         bias_ = offset_;
         for (std::size_t k = 0; k < start.columns.size(); ++k)
-            bias_ += static_cast<double>(start.weights[k]) * site_.scaling.mean[start.columns[k]];
+            bias_ += static_cast<double>(start.weights[k]) * mean_[start.columns[k]];
         const double factor = std::sqrt(start_share * options_.max_norm / squared_norm());
         for (float& w : w_) w = static_cast<float>(factor * static_cast<double>(w));
         bias_ *= factor;
@@ -166,17 +197,24 @@ private:
     /// The bias belongs to centred columns, the offset to raw ones.
     void update_offset() {
         offset_ = bias_;
-        for (std::uint32_t j : site_.columns) offset_ -= static_cast<double>(w_[j]) * site_.scaling.mean[j];
+        for (std::uint32_t j : site_.columns) offset_ -= static_cast<double>(w_[j]) * mean_[j];
     }
 
-    /// Takes a new tangent [C, eq. (11)]; returns the bound of eq. (10).
+    /// Takes a new tangent [C, eq. (11)]; returns the bound of eq. (10). Keeps the hyperplane if it parts the rows: a step
+    /// too far may leave them all on one side.
     double evaluate() {
         double bound = 0.0;
+        std::size_t n_left = 0;
         for (std::size_t i = 0; i < side_.size(); ++i) {
             if (i + 4 < side_.size()) site_.rows.prefetch(site_.reach[i + 4]);
             const double s = score(i);
             side_[i] = s < 0.0 ? -1 : 1;
+            n_left += s < 0.0 ? 1 : 0;
             bound += site_.targets.weight(i) * stump_bound(s, leaves_.loss(0, i), leaves_.loss(1, i));
+        }
+        if (n_left > 0 && n_left < side_.size()) {
+            kept_w_ = w_;
+            kept_offset_ = offset_;
         }
         return bound;
     }
@@ -218,7 +256,7 @@ private:
 
     template <class T>
     void add_active(const DenseRowsOf<T>& rows) {
-        const StreamVectors vectors{nullptr, gradient_.data(), site_.scaling.mean32.data(), site_.scaling.metric32.data(), nullptr, w_.size()};
+        const StreamVectors vectors{nullptr, gradient_.data(), mean32_.data(), site_.scaling.metric32.data(), nullptr, w_.size()};
         std::size_t k = 0;
         for (; k + 4 <= active_.size(); k += 4) {
             const T* x[4];
@@ -266,8 +304,11 @@ private:
     std::vector<std::uint32_t> order_, active_;
     std::size_t batch_size_;
     double unit_;                    ///< weight of the mean row: weights of any unit make slopes that fit a float
-    std::vector<float> slopes_;
+    std::vector<double> mean_;
+    std::vector<float> mean32_, slopes_;
     double bias_ = 0.0, bias_velocity_ = 0.0, offset_ = 0.0;
+    std::vector<float> kept_w_;
+    double kept_offset_ = 0.0;
     StumpLeaves leaves_;
 };
 

@@ -114,12 +114,13 @@ std::vector<double> least_squares(const GrowSite<D>& site, const Block& block, s
             for (std::size_t e = 0; e <= c; ++e) scatter[c * d + e] += weight * z[c] * z[e];
         }
     }
+    // Of the total scatter: within the groups there may be none, as between two rows.
+    double trace = 0.0;
+    for (std::size_t c = 0; c < d; ++c) trace += scatter[c * d + c];
     if (is_within)
         for (std::size_t group = 0; group < 2; ++group)
             for (std::size_t c = 0; c < d && weights[group] > 0.0; ++c)
                 for (std::size_t e = 0; e <= c; ++e) scatter[c * d + e] -= means[group * d + c] * means[group * d + e] / weights[group];
-    double trace = 0.0;
-    for (std::size_t c = 0; c < d; ++c) trace += scatter[c * d + c];
     for (std::size_t c = 0; c < d; ++c) scatter[c * d + c] += ridge * trace / static_cast<double>(d);
     if (!solve_positive(scatter, slopes)) return {};
     return slopes;
