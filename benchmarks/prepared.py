@@ -165,6 +165,17 @@ def adult() -> Dataset:
     return _split("adult", X, y, is_train, "adult.parquet, one-hot, '?' as a category")
 
 
+def news20_tfidf() -> Dataset:
+    """20 newsgroups as sublinear TF-IDF of unit length, fitted on the training posts; sparse."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    data = load("news20")
+    transform = TfidfTransformer(sublinear_tf=True).fit(data.X_train)
+    X_fit, X_held = (transform.transform(X).astype(np.float32) for X in (data.X_train, data.X_test))
+    source = f"{data.source}, sublinear TF-IDF"
+    return Dataset("news20_tfidf", X_fit, data.y_train, X_held, data.y_test, source)
+
+
 def r8_doc2vec() -> Dataset:
     """R8 as 400-dimensional Doc2Vec vectors, trained on the training text only."""
     import embeddings
@@ -221,6 +232,7 @@ PREPARED: dict[str, Callable[[], Dataset]] = {
     "mnist_neighbors": mnist_neighbors,
     "mnist10k": lambda: subsample("mnist", 10_000),
     "covtype100k": lambda: subsample("covtype", 100_000),
+    "news20_tfidf": news20_tfidf,
     "r8_doc2vec": r8_doc2vec,
     "r8_svd": r8_svd,
 }

@@ -2,6 +2,8 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -60,24 +62,36 @@ void check_targets(const Targets& targets, std::size_t n_rows) {
         if (label < 0 || static_cast<std::size_t>(label) >= targets.n_outputs) throw std::invalid_argument("class code out of range");
 }
 
-/// Whether to stop: a signal, or a callback that raises. Asked without the GIL.
-bool is_unwanted(const nb::object& callback) {
-    if (has_signal()) return true;
-    if (callback.is_none()) return false;
-    const nb::gil_scoped_acquire acquire;
-    try {
-        callback();
-    } catch (nb::python_error& error) {
-        error.restore();
-        return true;
+/// Whether to stop: a signal, or a callback that raises. Asked without the GIL, which is taken only now and then, as
+/// has_signal does.
+class Unwanted {
+public:
+    explicit Unwanted(const nb::object& callback) : callback_(callback) {}
+    bool operator()() {
+        if (has_signal()) return true;
+        if (callback_.is_none() || Clock::now() < next_look_) return false;
+        next_look_ = Clock::now() + std::chrono::milliseconds(50);
+        const nb::gil_scoped_acquire acquire;
+        try {
+            callback_();
+        } catch (nb::python_error& error) {
+            error.restore();
+            return true;
+        }
+        return false;
     }
-    return false;
-}
+
+private:
+    using Clock = std::chrono::steady_clock;
+    const nb::object& callback_;
+    Clock::time_point next_look_{};
+};
 
 auto grow(const Rows& rows, const Vector<double>& mean, const Vector<double>& inverse_scale,
           const Vector<std::int32_t>& classes, const Matrix<double>& values, const Vector<double>& weights,
           std::size_t n_outputs, const SplitOptions& split, const GrowOptions& options, const nb::object& callback) {
     std::optional<GrownTree> tree;
+    Unwanted unwanted(callback);
     {
         const nb::gil_scoped_release release;
         const Targets targets{span_of(classes), {values.data(), values.size()}, span_of(weights), n_outputs};
@@ -88,7 +102,7 @@ auto grow(const Rows& rows, const Vector<double>& mean, const Vector<double>& in
             using D = std::remove_cvref_t<decltype(d)>;
             if (m.size() != d.n_features || s.size() != d.n_features) throw std::invalid_argument("scaling must agree with the rows");
             check_targets(targets, d.n_rows);
-            tree = grow_tree(d, scaling, targets, *make_rule<D>(split), options, [&] { return is_unwanted(callback); });
+            tree = grow_tree(d, scaling, targets, *make_rule<D>(split), options, std::ref(unwanted));
         }, rows.design);
     }
     raise_if_interrupted(tree.has_value());
@@ -108,10 +122,8 @@ void bind_grow(nb::module_& m) {
         .def_rw("momentum", &CO2Options::momentum)
         .def_rw("batch_size", &CO2Options::batch_size)
         .def_rw("max_epochs", &CO2Options::max_epochs)
-        .def_rw("min_steps", &CO2Options::min_steps)
         .def_rw("refresh_epochs", &CO2Options::refresh_epochs)
-        .def_rw("tolerance", &CO2Options::tolerance)
-        .def_rw("min_batches", &CO2Options::min_batches);
+        .def_rw("tolerance", &CO2Options::tolerance);
     nb::class_<SplitOptions>(m, "SplitOptions", "Name of a split and what its rule wants to know.")
         .def("__init__", [](SplitOptions* self, const std::string& name) { new (self) SplitOptions{name}; }, nb::arg("name"))
         .def_rw("co2", &SplitOptions::co2)

@@ -187,9 +187,7 @@ class CO2Options:
     learning_rate: float
     momentum: float
     batch_size: int
-    min_batches: int
     max_epochs: int
-    min_steps: int
     refresh_epochs: int
     tolerance: float
 

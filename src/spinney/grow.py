@@ -55,19 +55,16 @@ class CO2Options:
         Passes between two tangents of the concave part; the paper's τ.
     max_epochs : int
         Most passes over the rows of a node.
-    min_steps : int
-        Small nodes may make more passes, up to so many steps.
     tol : float
         The bound has to fall by this share, else the learning rate is halved, and at last it ends.
     """
 
     max_norm: float = 10.0
-    learning_rate: float = 0.01
+    learning_rate: float = 0.03
     batch_size: int = 100
     momentum: float = 0.9
     refresh_epochs: int = 5
     max_epochs: int = 50
-    min_steps: int = 0
     tol: float = 1e-3
 
 
@@ -122,7 +119,10 @@ class GrowOptions:
 
 
 def grow_tree(
-    problem: Problem, options: GrowOptions, callback: Callable[[], None] | None = None
+    problem: Problem,
+    options: GrowOptions,
+    callback: Callable[[], None] | None = None,
+    columns: NDArray[np.intp] | None = None,
 ) -> Tree:
     """A tree grown until its leaves are pure, no split parts their rows, or a limit is met.
 
@@ -133,13 +133,20 @@ def grow_tree(
     options : GrowOptions
     callback : callable or None, default=None
         Called now and then; what it raises ends the work.
+    columns : integer ndarray or None, default=None
+        Columns that the tree may read; None is all.
+
+    Notes
+    -----
+    Other columns are not cut away but left without a scale: sums over a row depend in their last
+    bits on the places of its columns, and a tree is to meet the same sums when it predicts.
     """
     left, right, bias, indptr, indices, weights, values = _core.grow_tree(
         problem.rows,
         problem.mean,
-        _inverse_scale(problem, options.scale),
+        _inverse_scale(problem, options.scale, columns),
         problem.classes,
-        problem.values,
+        problem.values if problem.n_classes else problem.targets.astype(np.float64, copy=False),
         problem.sample_weight,
         problem.n_outputs,
         _split_options(options),
@@ -162,18 +169,23 @@ def grow_tree(
         split_indices=indices,
         split_weights=weights,
         leaf_kind="constant",
-        leaf_values=values if problem.n_classes else values * problem.target_scale,
+        leaf_values=values,
         leaf_indptr=np.zeros(values.size + 1, dtype=np.int64),
         leaf_indices=np.zeros(0, dtype=np.int32),
         leaf_weights=np.zeros(0, dtype=np.float32),
     )
 
 
-def _inverse_scale(problem: Problem, scale: str) -> NDArray[np.float64]:
-    """1 / unit of each column, 0 where it is constant."""
+def _inverse_scale(
+    problem: Problem, scale: str, columns: NDArray[np.intp] | None
+) -> NDArray[np.float64]:
+    """1 / unit of each column, 0 where it is constant or of no use to the tree."""
+    is_used = problem.scale > 0
+    if columns is not None:
+        is_used = is_used & np.isin(np.arange(problem.n_features), columns)
     if scale == "range":
-        return problem.inverse_scale * SCALE_OF_RANGE
-    is_used = (problem.scale > 0) & (problem.deviation > 0)
+        return np.where(is_used, problem.inverse_scale * SCALE_OF_RANGE, 0.0)
+    is_used = is_used & (problem.deviation > 0)
     return np.divide(1.0, problem.deviation, out=np.zeros_like(problem.scale), where=is_used)
 
 
@@ -183,7 +195,7 @@ def _split_options(options: GrowOptions) -> _core.SplitOptions:
         setattr(split, name, min(getattr(options, name), LARGEST_COUNT))
     split.ridge = options.ridge
     co2 = _core.CO2Options()
-    for name in ("batch_size", "refresh_epochs", "max_epochs", "min_steps"):
+    for name in ("batch_size", "refresh_epochs", "max_epochs"):
         setattr(co2, name, min(getattr(options.co2, name), LARGEST_COUNT))
     for name in ("max_norm", "learning_rate", "momentum"):
         setattr(co2, name, getattr(options.co2, name))

@@ -86,6 +86,13 @@ def test_weights_reach_the_trials() -> None:
     assert (found.best_estimator.predict(X) > 0).all()
 
 
+def test_rows_without_weight_do_not_judge() -> None:
+    wrong = np.concatenate([Y, (Y + 1) % 3])
+    weights = np.repeat([1.0, 0.0], len(Y))
+    found = tune_co2(forest(), np.concatenate([X, X]), wrong, sample_weight=weights, **ONE)
+    assert found.table == tune_co2(forest(), X, Y, **ONE).table
+
+
 def test_the_estimator_is_not_changed() -> None:
     given = forest()
     before = given.get_params()
@@ -103,6 +110,8 @@ def test_the_estimator_is_not_changed() -> None:
         (forest(), {"max_norms": []}, ValueError, "max_norms is empty; give .* try"),
         (forest(), {"max_norms": [0.0]}, ValueError, "max_norms=0.0"),
         (forest(), {"learning_rates": ["a"]}, TypeError, "learning_rates='a'"),
+        (forest(), {"learning_rates": [1000.0]}, ValueError, "learning_rate=1000.0"),
+        (forest(), {"max_features": [2, 99]}, ValueError, "max_features=99 with 6 columns"),
         (forest(), {"n_trees": 0}, ValueError, "n_trees=0"),
         (forest(), {"n_axis_trees": 1.5}, TypeError, "n_axis_trees=1.5"),
         (forest(), {"validation_fraction": 1.0}, ValueError, "validation_fraction=1.0"),

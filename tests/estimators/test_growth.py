@@ -688,8 +688,6 @@ HO = [
     ({"on_tie": "last"}, ValueError),
     ({"on_tie": False}, TypeError),
     ({"reject_label": 1, "on_tie": "reject", "n_estimators": 2}, ValueError),
-    ({"n_estimators": 100}, ValueError),
-    ({"max_features": None, "n_estimators": 2}, ValueError),
 ]
 PARTS = [
     (GREEDY, (GreedyForestClassifier, GreedyForestRegressor)),

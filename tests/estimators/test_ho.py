@@ -120,7 +120,7 @@ def test_no_subspace_is_used_twice_across_warm_starts() -> None:
         fitted.set_params(n_estimators=n_estimators).fit(IRIS, CODES)
     assert len({columns_of(tree) for tree in fitted.trees_}) == 6
     copied = copy.deepcopy(fitted).set_params(n_estimators=7)
-    with pytest.raises(ValueError, match=r"n_estimators=7, but 4 columns have only 6 subspaces"):
+    with pytest.warns(UserWarning, match=r"n_estimators=7, but 4 columns have only 6 subspaces"):
         copied.fit(IRIS, CODES)
     assert len(copied) == 6
 
@@ -135,9 +135,32 @@ def test_no_subspace_is_used_twice_across_warm_starts() -> None:
     ],
     ids=str,
 )
-def test_more_trees_than_subspaces_are_refused(values: dict[str, Any], text: str) -> None:
-    with pytest.raises(ValueError, match=text + r".*; give at most \d trees; try another"):
-        forest(**values).fit(IRIS, CODES)
+def test_there_are_no_more_trees_than_subspaces(values: dict[str, Any], text: str) -> None:
+    with pytest.warns(UserWarning, match=text + r".*; (\d) trees are grown; try another") as seen:
+        fitted = forest(**values).fit(IRIS, CODES)
+    assert f"; {len(fitted)} trees are grown" in str(seen[0].message)
+    assert seen[0].filename == __file__
+
+
+@pytest.mark.parametrize("split", ["central_axis", "perceptron"])
+def test_trees_in_subspaces_fit_rows_far_from_zero(split: str) -> None:
+    rng = np.random.default_rng(0)
+    X = (1e4 + rng.integers(0, 4096, (1000, 40)) / 1024).astype(np.float32)
+    y = rng.integers(0, 3, 1000)
+    fitted = forest(n_estimators=4, max_features=9, split=split).fit(X, y)
+    for tree in fitted.trees_:
+        assert np.array_equal(outputs(tree, as_rows(X)).argmax(axis=1), y)
+
+
+@pytest.mark.parametrize("split", ["central_axis", "perceptron"])
+@pytest.mark.parametrize("weight", [0.1, 1 / 3, 7.3])
+def test_unit_of_the_weights_changes_nothing(split: str, weight: float) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(300, 5)), rng.integers(0, 3, 300)
+    one = forest(n_estimators=1, max_features=None, split=split).fit(X, y)
+    other = forest(n_estimators=1, max_features=None, split=split).fit(X, y, np.full(300, weight))
+    assert np.array_equal(one.trees_[0].left, other.trees_[0].left)
+    assert np.allclose(one.trees_[0].bias, other.trees_[0].bias, rtol=1e-6)
 
 
 def test_one_tree_may_use_all_columns() -> None:

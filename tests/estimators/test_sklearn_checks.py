@@ -93,8 +93,8 @@ def excused(estimator: BaseEstimator) -> dict[str, str]:
         return reasons
     if isinstance(estimator, GrownForest) and estimator.max_samples is None:
         reasons |= DRAWN_ROWS
-    elif isinstance(estimator, CO2TreeRegressor) or estimator._split() == "perceptron":
-        reasons |= SHUFFLED_ROWS  # the classifier passes: its leaves are pure
+    elif estimator._split() in ("co2", "perceptron"):
+        reasons |= SHUFFLED_ROWS
     if is_classifier(estimator):
         reasons |= PURE_LEAVES
     if hasattr(estimator, "max_iter"):

@@ -33,7 +33,7 @@ double score_of(const Hyperplane& plane, std::span<const double> x) {
 
 /// Stop of least error, 1 .. n_steps - 1: the sum over the classes of the weight that is not on the side of most of its
 /// class [H]. Of equals the one nearest to the middle. Bin k of a class holds what lies between stops k and k + 1.
-std::size_t best_stop(std::span<const double> bins, std::size_t n_labels, std::size_t n_steps) {
+std::size_t best_stop(std::span<const double> bins, std::size_t n_labels, std::size_t n_steps, double rounding) {
     std::vector<double> left(n_labels), right(n_labels);
     for (std::size_t bin = 0; bin < n_steps; ++bin)
         for (std::size_t k = 0; k < n_labels; ++k) right[k] += bins[bin * n_labels + k];
@@ -47,7 +47,8 @@ std::size_t best_stop(std::span<const double> bins, std::size_t n_labels, std::s
             right[k] -= bins[(stop - 1) * n_labels + k];
             error += std::min(left[k], right[k]);
         }
-        if (error < least || (error == least && off_centre(stop) < off_centre(best))) {
+        const bool is_equal = std::fabs(error - least) <= rounding;
+        if ((error < least && !is_equal) || (is_equal && off_centre(stop) < off_centre(best))) {
             least = error;
             best = stop;
         }
@@ -87,7 +88,7 @@ Hyperplane central_axis(const GrowSite<D>& site, std::span<const std::size_t> la
         const double place = std::clamp((static_cast<double>(scores[i]) - from) / step, 0.0, static_cast<double>(n_steps - 1));
         bins[static_cast<std::size_t>(place) * n_labels + labels[i]] += site.targets.weight(i);
     }
-    plane.bias = -(from + step * static_cast<double>(best_stop(bins, n_labels, n_steps)));
+    plane.bias = -(from + step * static_cast<double>(best_stop(bins, n_labels, n_steps, site.targets.weight_rounding())));
     return plane;
 }
 

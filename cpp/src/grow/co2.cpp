@@ -17,6 +17,8 @@ constexpr double prior_share = 0.1;
 /// Squared length of the start as a share of the largest. At full length most rows of one-hot columns lie beyond the margin
 /// of the bound, where nothing pulls, and the split stays at its column.
 constexpr double start_share = 0.1;
+/// Batches of a pass; small nodes have smaller ones.
+constexpr std::size_t least_batches = 10;
 /// Evaluations in a row without a better bound after which the learning rate is halved, and halvings after which it ends.
 constexpr std::size_t patience = 2;
 constexpr std::size_t most_halvings = 4;
@@ -120,15 +122,14 @@ public:
     Stump(const GrowSite<D>& site, const CO2Options& options, const Hyperplane& start, Random random)
         : site_(site), options_(options), random_(random), w_(site.rows.n_features), velocity_(w_.size()), gradient_(w_.size()),
           side_(site.reach.size()), order_(site.reach.size()),
-          batch_size_(std::clamp<std::size_t>(order_.size() / options.min_batches, 1, options.batch_size)),
+          batch_size_(std::clamp<std::size_t>(order_.size() / least_batches, 1, options.batch_size)),
           unit_(site.targets.total_weight() / static_cast<double>(order_.size())), mean_(centre_of(site)), mean32_(mean_.begin(), mean_.end()),
           leaves_(site.targets, set_start(start)) {
         std::iota(order_.begin(), order_.end(), 0U);
     }
 
     Hyperplane result() {
-        const std::size_t n_batches = (order_.size() + batch_size_ - 1) / batch_size_;
-        const std::size_t n_epochs = std::max(options_.max_epochs, options_.min_steps / n_batches);
+        const std::size_t n_epochs = options_.max_epochs;
         double learning_rate = options_.learning_rate;
         double best_bound = std::numeric_limits<double>::infinity();
         std::size_t n_worse = 0;

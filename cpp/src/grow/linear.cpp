@@ -97,8 +97,8 @@ bool solve_positive(std::vector<double>& a, std::span<double> b) {
     return true;
 }
 
-/// Weighted least squares of the targets on the block, ridge times its mean variance on the diagonal. Rows are taken about
-/// `centre(i)`, which is where linear discriminant analysis differs.
+/// Weighted least squares of the targets on the block, ridge times its mean variance on the diagonal. With `is_within` the
+/// scatter is that within the two groups: linear discriminant analysis.
 template <Design D>
 std::vector<double> least_squares(const GrowSite<D>& site, const Block& block, std::span<const double> targets, double ridge, bool is_within) {
     const std::size_t d = block.width;
@@ -163,9 +163,12 @@ public:
         if (columns.empty()) return {};
         const Block block = gather_block(site, columns);
         const auto w = weights(site, block, random);
+        double largest = 0.0;  // weights are taken relative to it: the unit of the targets is to change nothing
+        for (double weight : w) largest = std::max(largest, std::fabs(weight));
+        if (!(largest > 0.0)) return {};
         Hyperplane plane;
         for (std::size_t c = 0; c < w.size(); ++c) {
-            const auto weight = static_cast<float>(w[c] * site.scaling.inverse_scale[columns[c]]);
+            const auto weight = static_cast<float>(w[c] / largest * site.scaling.inverse_scale[columns[c]]);
             if (weight == 0.0F || !std::isfinite(weight)) continue;
             plane.columns.push_back(columns[c]);
             plane.weights.push_back(weight);

@@ -28,7 +28,7 @@ class Perceptron {
 public:
     Perceptron(const GrowSite<D>& site, std::span<const std::size_t> labels, std::span<const int> sides)
         : site_(site), labels_(labels), sides_(sides), w_(site.rows.n_features), best_w_(w_.size()), order_(labels.size()),
-          unit_(site.targets.total_weight() / static_cast<double>(labels.size())) {
+          unit_(unit_of(site.targets)) {
         std::iota(order_.begin(), order_.end(), 0U);
     }
 
@@ -54,6 +54,12 @@ public:
     }
 
 private:
+    /// Weight of the mean row; exactly that of each row if all weigh the same, so that the unit of the weights changes nothing.
+    static double unit_of(const NodeTargets& targets) {
+        bool is_even = true;
+        for (std::size_t i = 1; i < targets.size(); ++i) is_even = is_even && targets.weight(i) == targets.weight(0);
+        return is_even ? targets.weight(0) : targets.total_weight() / static_cast<double>(targets.size());
+    }
     [[nodiscard]] int side(std::uint32_t i) const { return sides_[labels_[i]]; }
     [[nodiscard]] bool is_wrong(std::uint32_t i) const {
         const double score = site_.rows.dot(site_.reach[i], w_.data()) + offset_;
@@ -84,7 +90,7 @@ private:
         double error = 0.0;
         for (std::uint32_t i = 0; i < order_.size(); ++i)
             if (is_wrong(i)) error += site_.targets.weight(i);
-        if (!(error < least_error_)) return;
+        if (!(error < least_error_ - site_.targets.weight_rounding())) return;
         least_error_ = error;
         best_w_ = w_;
         best_offset_ = offset_;

@@ -18,8 +18,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from spinney.data import Problem, take_columns
-from spinney.ensembles.plan import SamplePlan, widen
+from spinney.data import Problem
+from spinney.ensembles.plan import SamplePlan
 from spinney.ensembles.seeds import COLUMNS, stream
 from spinney.ensembles.stop import StopSignal
 from spinney.ensembles.workers import work_in_order
@@ -33,14 +33,16 @@ class SubspacePlan(SamplePlan):
 
     def subspaces(self, trees: range, n_features: int) -> list[NDArray[np.intp]]:
         """Columns of each tree, ascending; no tree before it has the same."""
-        if not self.n_columns:
-            return super().subspaces(trees, n_features)
         rng = stream(self.seed, 0, COLUMNS)
         drawn: dict[bytes, NDArray[np.intp]] = {}
         while len(drawn) < trees.stop:
             columns = np.sort(rng.choice(n_features, self.n_columns, replace=False))
             drawn.setdefault(columns.tobytes(), columns)
         return list(drawn.values())[trees.start :]
+
+    def columns(self, tree: int, n_features: int) -> NDArray[np.intp]:
+        """Columns of one tree, ascending."""
+        return self.subspaces(range(tree, tree + 1), n_features)[0]
 
 
 def count_subspaces(n_features: int, n_columns: int) -> int:
@@ -93,7 +95,4 @@ def _grow(
     weights = problem.sample_weight * plan.row_counts(tree, problem.n_rows)
     sample = replace(problem, sample_weight=weights)
     options = replace(options, seed=plan.tree_seed(tree))
-    if columns is None:
-        return grow_tree(sample, options, stop.look)
-    narrow = take_columns(sample, columns, n_threads=options.n_threads)
-    return widen(grow_tree(narrow, options, stop.look), columns, problem.n_features)
+    return grow_tree(sample, options, stop.look, columns)

@@ -132,8 +132,8 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
     max_iter : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
-        The bound has to fall by this share; else the learning rate is halved, and at last growth
-        of the node ends.
+        The bound has to fall by this share; else the learning rate is halved, and at last the
+        optimisation of the split ends.
     criterion : {"entropy", "gini"}, default="entropy"
         Impurity by which the start of a split is chosen.
     max_depth : int or None, default=None
@@ -278,8 +278,8 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
     max_iter : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
-        The bound has to fall by this share; else the learning rate is halved, and at last growth
-        of the node ends.
+        The bound has to fall by this share; else the learning rate is halved, and at last the
+        optimisation of the split ends.
     max_depth : int or None, default=None
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
@@ -406,8 +406,8 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
     max_iter : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
-        The bound has to fall by this share; else the learning rate is halved, and at last growth
-        of the node ends.
+        The bound has to fall by this share; else the learning rate is halved, and at last the
+        optimisation of the split ends.
     criterion : {"entropy", "gini"}, default="entropy"
         Impurity by which the start of a split is chosen.
     max_depth : int or None, default=None
@@ -419,7 +419,8 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
     random_state : int, RandomState or None, default=None
         The same seed gives the same tree, bit for bit, for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads of the growth and of predictions. None is one, -1 is all cores.
+        Threads of the growth, which share the nodes of a level, and of predictions. None is one,
+        -1 is all cores.
     verbose : int, default=0
         1 prints a line at the end.
 
@@ -519,8 +520,8 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
     max_iter : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
-        The bound has to fall by this share; else the learning rate is halved, and at last growth
-        of the node ends.
+        The bound has to fall by this share; else the learning rate is halved, and at last the
+        optimisation of the split ends.
     max_depth : int or None, default=None
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
@@ -528,7 +529,8 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
     random_state : int, RandomState or None, default=None
         The same seed gives the same tree, bit for bit, for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads of the growth and of predictions. None is one, -1 is all cores.
+        Threads of the growth, which share the nodes of a level, and of predictions. None is one,
+        -1 is all cores.
     verbose : int, default=0
         1 prints a line at the end.
 

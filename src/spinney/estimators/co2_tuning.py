@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier
 
@@ -23,6 +24,7 @@ from spinney.estimators.co2 import CO2ForestClassifier, CO2ForestRegressor
 from spinney.estimators.greedy import GreedyForestClassifier, GreedyForestRegressor
 from spinney.estimators.held_out import HeldOut, hold_out, not_empty
 from spinney.estimators.parameters import check_integer, check_real
+from spinney.estimators.sampling import count_features
 
 CO2Forest = CO2ForestClassifier | CO2ForestRegressor
 
@@ -115,10 +117,15 @@ def tune_co2(
     columns = not_empty(
         "max_features", list(MAX_FEATURES if max_features is None else max_features)
     )
-    grid = product(
-        _positive("max_norms", MAX_NORMS if max_norms is None else max_norms),
-        _positive("learning_rates", LEARNING_RATES if learning_rates is None else learning_rates),
+    norms = _positive("max_norms", MAX_NORMS if max_norms is None else max_norms)
+    rates = _positive(
+        "learning_rates", LEARNING_RATES if learning_rates is None else learning_rates
     )
+    grid = list(product(norms, rates))
+    for max_norm, rate in grid:  # before any work
+        clone(estimator).set_params(max_norm=max_norm, learning_rate=rate)._check_parameters()
+    for count in columns:
+        count_features(count, int(np.shape(X)[1]))
     rows = hold_out(estimator, X, y, sample_weight, validation_fraction)
     axis = _axis_forest(estimator, int(n_axis_trees))
     of_axis = [_trial(axis, rows, {"max_features": count}) for count in columns]
@@ -144,7 +151,8 @@ def _axis_forest(estimator: CO2Forest, n_trees: int) -> BaseEstimator:
 
 def _trial(base: BaseEstimator, rows: HeldOut, values: dict[str, Any]) -> dict[str, Any]:
     trial = clone(base).set_params(**values).fit(rows.X_fit, rows.y_fit, rows.weights)
-    return {**values, "score": float(trial.score(rows.X_held, rows.y_held))}
+    score = trial.score(rows.X_held, rows.y_held, rows.weights_held)
+    return {**values, "score": float(score)}
 
 
 def _best(table: list[dict[str, Any]]) -> dict[str, Any]:

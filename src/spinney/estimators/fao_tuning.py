@@ -111,7 +111,7 @@ def tune_fao(
         values = {"alpha": alpha, "n_trees": n_trees, "n_forests": n_forests}
         trial = clone(estimator).set_params(early_stopping=True, warm_start=False, **values)
         trial.fit(rows.X_fit, rows.y_fit, rows.weights, X_val=rows.X_held, y_val=rows.y_held)
-        score = trial.score(rows.X_held, rows.y_held)
+        score = trial.score(rows.X_held, rows.y_held, rows.weights_held)
         table.append(_entry(values, trial, float(score)))
     best = min(table, key=lambda entry: float(entry["loss"]))
     params = {name: best[name] for name in ("alpha", "n_trees", "n_forests", "max_iter")}

@@ -72,9 +72,10 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         Nodes of fewer rows are leaves.
     max_features : int, float, str or None, default="sqrt"
         Columns that a split draws: a count, a share, "sqrt", or a power of the number of columns
-        such as "D**0.7". None is all.
+        such as "D**0.7". None is all. "oc1" starts at the best of them and goes on with all;
+        "probes" and "projections" try as many directions, over all columns.
     feature_sampling : {"local", "global"}, default="local"
-        Draw the columns anew for each split, or once for each tree.
+        Draw the columns anew for each split, or once for each tree, which then reads no others.
     n_candidates : int or None, default=None
         Differences or sums that "probes" and "projections" try. None tries as many as there are
         drawn columns.
@@ -213,9 +214,10 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         Nodes of fewer rows are leaves.
     max_features : int, float, str or None, default=0.33
         Columns that a split draws: a count, a share, "sqrt", or a power of the number of columns
-        such as "D**0.7". None is all.
+        such as "D**0.7". None is all. "oc1" starts at the best of them and goes on with all;
+        "probes" and "projections" try as many directions, over all columns.
     feature_sampling : {"local", "global"}, default="local"
-        Draw the columns anew for each split, or once for each tree.
+        Draw the columns anew for each split, or once for each tree, which then reads no others.
     n_candidates : int or None, default=None
         Differences or sums that "probes" and "projections" try. None tries as many as there are
         drawn columns.

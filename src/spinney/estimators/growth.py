@@ -71,9 +71,14 @@ class GrownForest(SampledForest, GrownEstimator):
         """Columns or directions a split tries; 0 for as many as it has columns."""
         return 0 if plan.is_global else plan.n_columns
 
+    def _n_trees(self, problem: Problem, plan: SamplePlan) -> int:
+        """How many trees there are to be."""
+        del problem, plan
+        return int(self.n_estimators)
+
     def _grow(self, problem: Problem, plan: SamplePlan) -> None:
         trees: list[Tree] = list(self.trees_) if self._is_continued() else []
-        n_trees = int(self.n_estimators)
+        n_trees = self._n_trees(problem, plan)
         options = self._grow_options(self._n_candidates(plan))
         numbers = range(len(trees), n_trees)
         grown = grow_forest(problem, options, plan, numbers, n_jobs=self.n_jobs)

@@ -24,6 +24,7 @@ class HeldOut:
     weights: NDArray[np.float64]
     X_held: Any
     y_held: Any
+    weights_held: NDArray[np.float64]
 
 
 def hold_out(
@@ -33,13 +34,14 @@ def hold_out(
     sample_weight: ArrayLike | None,
     fraction: float,
 ) -> HeldOut:
-    """Set a share of the rows aside, drawn by `random_state`, with the classes in proportion."""
+    """Set a share of the weighted rows aside, by `random_state`, classes in proportion."""
     check_share("validation_fraction", fraction, example="0.2")
     weights = check_sample_weight(sample_weight, np.shape(X)[0])
+    used = np.flatnonzero(weights)
     fit_rows, held_rows = train_test_split(
-        np.arange(len(weights)),
+        used,
         test_size=fraction,
-        stratify=y if is_classifier(estimator) else None,
+        stratify=_safe_indexing(y, used) if is_classifier(estimator) else None,
         random_state=check_random_state(estimator.random_state),
     )
     return HeldOut(
@@ -48,6 +50,7 @@ def hold_out(
         weights[fit_rows],
         _safe_indexing(X, held_rows),
         _safe_indexing(y, held_rows),
+        weights[held_rows],
     )
 
 

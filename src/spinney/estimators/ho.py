@@ -6,6 +6,7 @@ algorithm lives here.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from spinney.data import Problem
 from spinney.ensembles.greedy import SubspacePlan, count_subspaces
+from spinney.ensembles.plan import SamplePlan
 from spinney.estimators.growth import GrownForest
 from spinney.estimators.parameters import check_choice, check_integer
 from spinney.estimators.sampled import SampledClassifier
@@ -30,7 +32,8 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
     Parameters
     ----------
     n_estimators : int, default=20
-        Number of trees. No two have the same subspace.
+        Number of trees. No two have the same subspace; where there are fewer subspaces, there are
+        fewer trees, and a warning.
     split : {"central_axis", "perceptron"}, default="central_axis"
         Across the line between the two class means that lie farthest apart, or by a perceptron
         that parts these two classes, each with the classes nearer to it. Perceptrons make smaller
@@ -82,7 +85,8 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
 
     Notes
     -----
-    Every tree predicts all of its distinct training rows correctly. Where the means of the
+    Without limits on its growth, every tree predicts all training rows correctly that are
+    distinct in its subspace. Where the means of the
     classes coincide, or rounding leaves all rows on one side, a node is split at the best column;
     [1]_ would stop there.
 
@@ -202,16 +206,22 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
 
     def _plan(self, problem: Problem) -> SubspacePlan:
         plan = SubspacePlan(**vars(self._sample_plan(problem)))
-        n_subspaces = count_subspaces(problem.n_features, plan.n_columns)
-        if self.n_estimators > n_subspaces:
-            raise ValueError(
-                f"n_estimators={self.n_estimators}, but {problem.n_features} columns have only "
-                f"{n_subspaces} subspaces of max_features={self.max_features!r}, and no two trees "
-                f"share one; give at most {n_subspaces} trees; try another max_features."
-            )
         if self.on_tie == "reject":
             self._label_of_rejects()
         return plan
+
+    def _n_trees(self, problem: Problem, plan: SamplePlan) -> int:
+        """No more trees than subspaces; warns if there are fewer than asked for."""
+        n_subspaces = count_subspaces(problem.n_features, plan.n_columns)
+        if int(self.n_estimators) > n_subspaces:
+            warnings.warn(
+                f"n_estimators={self.n_estimators}, but {problem.n_features} columns have only "
+                f"{n_subspaces} subspaces of max_features={self.max_features!r}, and no two trees "
+                f"share one; {n_subspaces} trees are grown; try another max_features.",
+                UserWarning,
+                stacklevel=6,  # the caller of ``fit``
+            )
+        return min(int(self.n_estimators), n_subspaces)
 
     def _grow_options(self, n_candidates: int) -> GrowOptions:
         return replace(

@@ -81,6 +81,8 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Scales the columns; None if ``standardize=False``.
     n_channels_ : int
         Channels of an image.
+    window_, border_
+        Those of the fit, by which images are read from then on.
 
     Notes
     -----
@@ -174,6 +176,7 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.estimator_, self.scaler_ = estimator, scaler
         self.classes_, self.sampling_factors_ = classes, sampling_factors(counts, n_drawn)
         self.n_channels_ = windows.n_channels
+        self.window_, self.border_ = windows.window, windows.border
         return self
 
     def predict_proba(self, images: Images) -> list[NDArray[np.float64]]:
@@ -263,7 +266,7 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _windows(self, images: Images) -> WindowRows:
         """Windows of images to predict."""
         check_is_fitted(self)
-        windows = WindowRows(images, self.window, border=self.border)
+        windows = WindowRows(images, self.window_, border=self.border_)
         if windows.n_channels != self.n_channels_:
             raise ValueError(
                 f"images have {windows.n_channels} channels but {self.n_channels_} in fit; give "

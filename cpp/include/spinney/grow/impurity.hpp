@@ -73,6 +73,8 @@ public:
     }
     /// Costs that differ by less are taken for equal, so that a row of weight k does as k copies of it.
     [[nodiscard]] double rounding() const { return rounding_; }
+    /// The same for sums of weights.
+    [[nodiscard]] double weight_rounding() const { return 1e-12 * weight_; }
 
     /// The cut of least cost, the lowest threshold among equals; none if all scores are equal.
     [[nodiscard]] Cut best_cut(std::span<const float> scores) const;

@@ -54,14 +54,12 @@ template <Design D>
 /// Options of CO2 (co2-forest, Alg. 1).
 struct CO2Options {
     double max_norm = 10.0;           ///< ν: largest squared length of (w, b)
-    double learning_rate = 0.01;      ///< η
+    double learning_rate = 0.03;      ///< η
     double momentum = 0.9;
     std::size_t batch_size = 100;
     std::size_t max_epochs = 50;      ///< most passes over the rows of a node
-    std::size_t min_steps = 0;        ///< small nodes make more passes, until they have taken so many steps
-    std::size_t refresh_epochs = 1;   ///< τ: passes between two tangents of the concave part
+    std::size_t refresh_epochs = 5;   ///< τ: passes between two tangents of the concave part
     double tolerance = 1e-3;
-    std::size_t min_batches = 10;     ///< small nodes have smaller batches, so that a pass has so many
 };
 template <Design D>
 [[nodiscard]] std::unique_ptr<SplitRule<D>> co2_rule(const CO2Options& options);
