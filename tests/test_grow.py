@@ -546,6 +546,31 @@ def test_what_the_callback_raises_ends_the_growth(error, n_threads, patience):
     assert len(calls) == patience + 1
 
 
+@pytest.mark.parametrize(
+    ("split", "changes"),
+    [
+        ("co2", {"co2": CO2Options(max_epochs=10**9, tol=0.0, learning_rate=1e-8)}),
+        ("perceptron", {"max_iter": 10**9}),
+        ("oc1", {"n_restarts": 10**9}),
+        ("probes", {"n_candidates": 10**9}),
+    ],
+)
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_one_long_split_can_be_left(split, changes, n_threads):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4)).astype(np.float32)
+    problem = classes_of(LabelledRows(X, rng.integers(0, 3, 200).astype(np.int32), np.ones(200)))
+    calls = []
+
+    def leave():
+        calls.append(1)
+        if len(calls) > 2:
+            raise LeavingError("enough")
+
+    with pytest.raises(LeavingError, match="enough"):
+        grow_tree(problem, options(split, max_depth=1, n_threads=n_threads, **changes), leave)
+
+
 def test_quiet_callback_changes_nothing():
     problem = classes_of(labelled_rows())
     assert grow_tree(problem, options(), lambda: None).same_as(grow_tree(problem, options()))

@@ -67,7 +67,7 @@ Hyperplane best_axis(const GrowSite<D>& site, Random& random) {
     const auto drawn = draw_columns(site.columns, site.columns.size(), random);
     const std::size_t n_wanted = std::min(site.n_candidates, drawn.size());
     BestColumn best;
-    for (std::size_t first = 0; first < drawn.size() && (first < n_wanted || !best.cut.is_found);) {
+    for (std::size_t first = 0; first < drawn.size() && (first < n_wanted || !best.cut.is_found) && !site.is_stopped();) {
         const std::size_t end = first < n_wanted ? n_wanted : drawn.size();
         const std::size_t count = std::min(columns_at_once, end - first);
         try_columns(site, std::span(drawn).subspan(first, count), best);

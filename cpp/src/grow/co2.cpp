@@ -134,7 +134,7 @@ public:
         double best_bound = std::numeric_limits<double>::infinity();
         std::size_t n_worse = 0;
         std::size_t n_halvings = 0;
-        for (std::size_t epoch = 0; epoch < n_epochs; epoch += options_.refresh_epochs) {
+        for (std::size_t epoch = 0; epoch < n_epochs && !site_.is_stopped(); epoch += options_.refresh_epochs) {
             const double bound = evaluate();
             if (bound < best_bound * (1.0 - options_.tolerance)) {
                 best_bound = bound;
@@ -145,7 +145,7 @@ public:
                 n_worse = 0;
             }
             const std::size_t n_passes = std::min(options_.refresh_epochs, n_epochs - epoch);
-            for (std::size_t pass = 0; pass < n_passes; ++pass) run_epoch(learning_rate);
+            for (std::size_t pass = 0; pass < n_passes && !site_.is_stopped(); ++pass) run_epoch(learning_rate);
         }
         evaluate();
         return compact(kept_w_, kept_offset_);

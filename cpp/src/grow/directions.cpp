@@ -29,7 +29,7 @@ public:
         if (site.columns.size() < 2) return best_axis(site, random);
         Hyperplane best;
         Cut best_cut;
-        for (std::size_t k = 0; k < site.n_candidates; ++k) {
+        for (std::size_t k = 0; k < site.n_candidates && !site.is_stopped(); ++k) {
             Hyperplane plane = signed_sum(site, draw(site, random));
             const Cut cut = cut_along(site, plane);
             if (!cut.is_found || (best_cut.is_found && !(cut.cost < best_cut.cost - site.targets.rounding()))) continue;

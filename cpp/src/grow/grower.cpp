@@ -29,23 +29,25 @@ bool is_finite(const Hyperplane& plane) {
 template <Design D>
 class Grower {
 public:
-    Grower(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule, const GrowOptions& options)
-        : rows_(rows), scaling_(scaling), targets_(targets), rule_(rule), options_(options) {
+    Grower(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule, const GrowOptions& options,
+           const Interrupt& interrupt)
+        : rows_(rows), scaling_(scaling), targets_(targets), rule_(rule), options_(options), watch_(interrupt) {
         for (std::size_t n = 0; n < rows.n_rows; ++n)
             if (targets.weights[n] > 0.0) members_.push_back(static_cast<std::uint32_t>(n));
         for (std::size_t j = 0; j < rows.n_features; ++j)
             if (scaling.inverse_scale[j] > 0.0) columns_.push_back(static_cast<std::uint32_t>(j));
     }
 
-    bool grow(const Interrupt& interrupt) {
+    bool grow() {
         std::vector<OpenNode> level{{0, members_.size()}};
         for (std::size_t depth = 0; !level.empty(); ++depth) {
             const std::size_t first_node = tree_.left.size();
             std::vector<Outcome> outcomes(level.size());
             const bool is_done = parallel_for(
                 level.size(), options_.n_threads,
-                [&](std::size_t k) { outcomes[k] = visit(level[k], depth, first_node + k); }, interrupt);
-            if (!is_done) return false;
+                [&](std::size_t k) { outcomes[k] = visit(level[k], depth, first_node + k); },
+                [&] { return watch_.is_stopped(); });
+            if (!is_done || watch_.is_stopped()) return false;
             level = record(level, outcomes);
         }
         return true;
@@ -67,7 +69,7 @@ private:
 
     /// Finds a hyperplane, or none, and parts the rows; returns the number of those on the left.
     std::size_t split(std::span<std::uint32_t> reach, const NodeTargets& targets, std::size_t number, Hyperplane& plane) const {
-        const GrowSite<D> site{rows_, scaling_, reach, targets, columns_, options_.n_candidates};
+        const GrowSite<D> site{rows_, scaling_, reach, targets, columns_, options_.n_candidates, &watch_};
         plane = rule_.find(site, Random(options_.seed, number));
         const std::size_t n_left = plane.is_empty() || !is_finite(plane) ? 0 : part(reach, plane);
         if (n_left > 0 && n_left < reach.size()) return n_left;
@@ -118,6 +120,7 @@ private:
     const Targets& targets_;
     const SplitRule<D>& rule_;
     const GrowOptions& options_;
+    mutable StopWatch watch_;
     std::vector<std::uint32_t> members_, columns_;
     GrownTree tree_;
 };
@@ -127,8 +130,8 @@ private:
 template <Design D>
 std::optional<GrownTree> grow_tree(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule,
                                    const GrowOptions& options, const Interrupt& interrupt) {
-    Grower<D> grower(rows, scaling, targets, rule, options);
-    if (!grower.grow(interrupt)) return std::nullopt;
+    Grower<D> grower(rows, scaling, targets, rule, options, interrupt);
+    if (!grower.grow()) return std::nullopt;
     return grower.take();
 }
 

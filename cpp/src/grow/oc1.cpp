@@ -45,9 +45,9 @@ public:
 
     void climb() {
         bool has_improved = true;
-        for (std::size_t pass = 0; pass < most_passes && has_improved; ++pass) {
+        for (std::size_t pass = 0; pass < most_passes && has_improved && !site_.is_stopped(); ++pass) {
             has_improved = improve_along(std::vector<float>(n_, 1.0F), {}, 1.0);
-            for (std::size_t c = 0; c < w_.size(); ++c) has_improved |= improve_weight(c);
+            for (std::size_t c = 0; c < w_.size() && !site_.is_stopped(); ++c) has_improved |= improve_weight(c);
         }
     }
     /// A step along a random direction; whether it was of use.
@@ -161,10 +161,10 @@ public:
         double least = cut_along(site, best).cost;
         Climber<D> climber(site);
         climber.start_at(best);
-        for (std::size_t start = 0; start <= n_restarts_; ++start) {
+        for (std::size_t start = 0; start <= n_restarts_ && !site.is_stopped(); ++start) {
             if (start > 0) climber.start_at_random(random);
             climber.climb();
-            for (std::size_t jump = 0; jump < n_jumps_; ++jump)
+            for (std::size_t jump = 0; jump < n_jumps_ && !site.is_stopped(); ++jump)
                 if (climber.jump(random)) climber.climb();
             // Judged by the scores that rows will have: rounding may close a gap that the climber found.
             Hyperplane plane = climber.plane();

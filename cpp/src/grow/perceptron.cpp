@@ -33,7 +33,7 @@ public:
     }
 
     Hyperplane train(std::size_t max_iter, Random& random) {
-        for (std::size_t epoch = 0; epoch < max_iter && least_error_ > 0.0; ++epoch) {
+        for (std::size_t epoch = 0; epoch < max_iter && least_error_ > 0.0 && !site_.is_stopped(); ++epoch) {
             for (std::size_t k = order_.size(); k > 1; --k) std::swap(order_[k - 1], order_[random.below(static_cast<std::uint32_t>(k))]);
             for (std::uint32_t i : order_)
                 if (is_wrong(i)) correct(i);

@@ -12,6 +12,7 @@
 
 #include "spinney/grow/hyperplane.hpp"
 #include "spinney/grow/impurity.hpp"
+#include "spinney/parallel.hpp"
 #include "spinney/random.hpp"
 #include "spinney/scaling.hpp"
 
@@ -26,6 +27,9 @@ struct GrowSite {
     const NodeTargets& targets;
     std::span<const std::uint32_t> columns;  ///< those that are not constant in the whole sample, ascending
     std::size_t n_candidates;                ///< columns, pairs or directions to try
+    StopWatch* watch = nullptr;              ///< asked now and then; what a stopped rule answers is thrown away
+
+    [[nodiscard]] bool is_stopped() const { return watch != nullptr && watch->is_stopped(); }
 };
 
 template <Design D>
