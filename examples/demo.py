@@ -28,8 +28,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
 
 from spinney import (
+    CO2ForestClassifier,
+    CO2ForestRegressor,
     FAOForestClassifier,
     FAOForestRegressor,
+    RandomDecisionForestClassifier,
     TAOBoostClassifier,
     TAOForestClassifier,
     TAOForestRegressor,
@@ -53,6 +56,8 @@ CLASSIFIERS = {
         n_estimators=50, max_depth=4, random_state=SEED
     ),
     "FAO forests": FAOForestClassifier(n_trees=6, max_depth=4, random_state=SEED),
+    "CO2 forest": CO2ForestClassifier(random_state=SEED),
+    "Ho's random decision forest": RandomDecisionForestClassifier(random_state=SEED),
     "CART of the same depth": DecisionTreeClassifier(max_depth=6, random_state=SEED),
     "random forest": RandomForestClassifier(random_state=SEED),
     "AdaBoost of CART, depth 8": AdaBoostClassifier(
@@ -68,6 +73,7 @@ REGRESSORS = {
     ),
     "TAO gradient boosting": TAOGradientBoostingRegressor(random_state=SEED),
     "FAO forests": FAOForestRegressor(max_depth=4, random_state=SEED),
+    "CO2 forest": CO2ForestRegressor(random_state=SEED),
     "CART of the same depth": DecisionTreeRegressor(max_depth=6, random_state=SEED),
     "random forest": RandomForestRegressor(random_state=SEED),
     "gradient boosting": HistGradientBoostingRegressor(random_state=SEED),
