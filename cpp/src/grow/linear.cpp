@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "spinney/grow/class_means.hpp"
 #include "spinney/solve_linear.hpp"
@@ -97,33 +98,51 @@ bool solve_positive(std::vector<double>& a, std::span<double> b) {
     return true;
 }
 
-/// Weighted least squares of the targets on the block, ridge times its mean variance on the diagonal. With `is_within` the
-/// scatter is that within the two groups: linear discriminant analysis.
+/// Weighted sums over the rows of a block: products of columns (the lower triangle), and of columns with the targets.
+struct Scatter {
+    std::vector<double> products, slopes;
+    double mean_variance = 0.0;  ///< of the columns, times the weight of the rows
+};
+
 template <Design D>
-std::vector<double> least_squares(const GrowSite<D>& site, const Block& block, std::span<const double> targets, double ridge, bool is_within) {
+Scatter scatter_of(const GrowSite<D>& site, const Block& block, std::span<const double> targets) {
     const std::size_t d = block.width;
-    std::vector<double> scatter(d * d), slopes(d), means(2 * d), weights(2);
+    Scatter scatter{std::vector<double>(d * d), std::vector<double>(d)};
     for (std::size_t i = 0; i < block.n; ++i) {
         const double weight = site.targets.weight(i);
         const double* z = block.row(i);
-        const std::size_t group = targets[i] > 0.0 ? 1 : 0;
-        weights[group] += weight;
         for (std::size_t c = 0; c < d; ++c) {
-            slopes[c] += weight * targets[i] * z[c];
-            means[group * d + c] += weight * z[c];
-            for (std::size_t e = 0; e <= c; ++e) scatter[c * d + e] += weight * z[c] * z[e];
+            scatter.slopes[c] += weight * targets[i] * z[c];
+            for (std::size_t e = 0; e <= c; ++e) scatter.products[c * d + e] += weight * z[c] * z[e];
         }
     }
-    // Of the total scatter: within the groups there may be none, as between two rows.
-    double trace = 0.0;
-    for (std::size_t c = 0; c < d; ++c) trace += scatter[c * d + c];
-    if (is_within)
-        for (std::size_t group = 0; group < 2; ++group)
-            for (std::size_t c = 0; c < d && weights[group] > 0.0; ++c)
-                for (std::size_t e = 0; e <= c; ++e) scatter[c * d + e] -= means[group * d + c] * means[group * d + e] / weights[group];
-    for (std::size_t c = 0; c < d; ++c) scatter[c * d + c] += ridge * trace / static_cast<double>(d);
-    if (!solve_positive(scatter, slopes)) return {};
-    return slopes;
+    for (std::size_t c = 0; c < d; ++c) scatter.mean_variance += scatter.products[c * d + c] / static_cast<double>(d);
+    return scatter;
+}
+
+/// Takes what lies between the means of two groups out of the products, which leaves the scatter within them.
+template <Design D>
+void remove_between(const GrowSite<D>& site, const Block& block, std::span<const double> groups, Scatter& scatter) {
+    const std::size_t d = block.width;
+    for (const double side : {-1.0, 1.0}) {
+        std::vector<double> sum(d);
+        double weight = 0.0;
+        for (std::size_t i = 0; i < block.n; ++i) {
+            if (groups[i] != side) continue;
+            weight += site.targets.weight(i);
+            for (std::size_t c = 0; c < d; ++c) sum[c] += site.targets.weight(i) * block.row(i)[c];
+        }
+        for (std::size_t c = 0; c < d; ++c)
+            for (std::size_t e = 0; e <= c; ++e) scatter.products[c * d + e] -= sum[c] * sum[e] / weight;
+    }
+}
+
+/// Least squares with `ridge` times the mean variance on the diagonal; empty if that is not positive definite.
+std::vector<double> least_squares(Scatter scatter, double ridge) {
+    const std::size_t d = scatter.slopes.size();
+    for (std::size_t c = 0; c < d; ++c) scatter.products[c * d + c] += ridge * scatter.mean_variance;
+    if (!solve_positive(scatter.products, scatter.slopes)) return {};
+    return scatter.slopes;
 }
 
 /// Logistic regression of the groups on the block.
@@ -185,13 +204,15 @@ private:
                 const auto values = site.targets.values(i);
                 sums[i] = std::accumulate(values.begin(), values.end(), 0.0);
             }
-            return least_squares(site, block, sums, ridge_, false);
+            return least_squares(scatter_of(site, block, sums), ridge_);
         }
-        const auto groups = draw_groups(site, block, random);
+        const std::vector<double> groups = draw_groups(site, block, random);
         if (groups.empty()) return {};
         if (model_ == LinearModel::logistic) return logistic(site, block, groups, ridge_);
-        if (model_ == LinearModel::lda) return least_squares(site, block, groups, least_ridge, true);
-        return least_squares(site, block, groups, ridge_, false);
+        Scatter scatter = scatter_of(site, block, groups);
+        if (model_ == LinearModel::ridge) return least_squares(std::move(scatter), ridge_);
+        remove_between(site, block, groups, scatter);
+        return least_squares(std::move(scatter), least_ridge);
     }
 
     LinearModel model_;

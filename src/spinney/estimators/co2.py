@@ -11,7 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spinney.estimators.growth import GrownEstimator, GrownForest
-from spinney.estimators.parameters import check_choice, check_integer, check_real
+from spinney.estimators.parameters import (
+    check_choice,
+    check_integer,
+    check_learning_rate,
+    check_real,
+)
 from spinney.estimators.progress import report_grown_tree
 from spinney.estimators.sampled import SampledClassifier, SampledRegressor
 from spinney.estimators.sampling import count_features
@@ -31,13 +36,7 @@ class _CO2(GrownEstimator):
     def _check_co2(self) -> None:
         """Raise if a constructor value of the split is of no use."""
         check_real("max_norm", self.max_norm, minimum=0.0, is_open=True, example="10.0")
-        check_real("learning_rate", self.learning_rate, minimum=0.0, is_open=True, example="0.03")
-        low, high = LEARNING_RATES_OF_STUMPS
-        if not low <= float(self.learning_rate) <= high:
-            raise ValueError(
-                f"learning_rate={self.learning_rate!r} is out of range; give a number from "
-                f"{low:g} to {high:g}; try learning_rate=0.03."
-            )
+        check_learning_rate(self.learning_rate, LEARNING_RATES_OF_STUMPS, example="0.03")
         check_choice("scale", self.scale, SCALES)
         check_integer("batch_size", self.batch_size, minimum=1, example="100")
         check_real("momentum", self.momentum, minimum=0.0, example="0.9")

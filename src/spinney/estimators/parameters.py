@@ -183,14 +183,16 @@ LEARNING_RATES = (1e-6, 10.0)
 """Beyond these the weights of trees or rows leave the range of numbers."""
 
 
-def check_learning_rate(value: object) -> None:
-    """Raise unless boosting can shrink, or moderately stretch, the trees' weights by `value`."""
-    check_real("learning_rate", value, minimum=0.0, is_open=True, example="0.1")
-    low, high = LEARNING_RATES
+def check_learning_rate(
+    value: object, bounds: tuple[float, float] = LEARNING_RATES, example: str = "0.1"
+) -> None:
+    """Raise unless `value` is a number within the bounds."""
+    check_real("learning_rate", value, minimum=0.0, is_open=True, example=example)
+    low, high = bounds
     if not low <= float(value) <= high:  # type: ignore[arg-type]
         raise ValueError(
             f"learning_rate={value!r} is out of range; give a number from {low:g} to {high:g}; "
-            "try learning_rate=0.1."
+            f"try learning_rate={example}."
         )
 
 
