@@ -1,5 +1,6 @@
 """Small forests of optimised oblique decision trees."""
 
+from spinney._version import __version__
 from spinney.estimators import (
     CO2ForestClassifier,
     CO2ForestRegressor,
@@ -28,11 +29,10 @@ from spinney.estimators import (
     tune_co2,
     tune_fao,
 )
-from spinney.model import export_text
+from spinney.model import export_text, from_dict, load, save, to_dict
 from spinney.optimize import Trace
+from spinney.storage import DamagedFileError
 from spinney.tree import Tree
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CO2ForestClassifier",
@@ -40,6 +40,7 @@ __all__ = [
     "CO2TreeClassifier",
     "CO2TreeRegressor",
     "CO2Tuning",
+    "DamagedFileError",
     "FAOForestClassifier",
     "FAOForestRegressor",
     "FAOTuning",
@@ -61,8 +62,12 @@ __all__ = [
     "Tree",
     "__version__",
     "export_text",
+    "from_dict",
+    "load",
     "refine_leaves",
     "regularization_path",
+    "save",
+    "to_dict",
     "tune_co2",
     "tune_fao",
 ]

@@ -186,6 +186,7 @@ class _Task:
         # Not `clone`, which would also clone, and so unfit, a fitted tree given as `init`.
         blank = type(estimator)(**estimator.get_params(deep=False))
         problem = blank._problem(X, y, sample_weight)
+        del blank._is_kept  # only of use during a fit; the trees of the path would carry it along
         return cls(blank, problem, *blank._begin(problem))
 
     def fitted_path(self, alphas: NDArray[np.float64]) -> list[TAOTree]:

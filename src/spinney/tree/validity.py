@@ -125,7 +125,7 @@ def _check_rows(tree: Tree, prefix: str, n_rows: int) -> None:
     _check_all(f"{prefix}_indptr", indptr[1:], indptr[1:] >= indptr[:-1], "it must not fall")
     _check_length(f"{prefix}_indices", indices, indptr[-1])
     _check_length(f"{prefix}_weights", weights, indptr[-1])
-    in_range = (indices >= 0) & (indices < tree.n_features)
+    in_range = indices.view(np.uint32) < tree.n_features  # a negative index becomes a huge one
     _check_all(
         f"{prefix}_indices", indices, in_range, f"it must be from 0 to {tree.n_features - 1}"
     )
