@@ -39,6 +39,8 @@ from spinney.tree.structure import Tree
 Claim = Callable[[Any, Any], bool]
 """Whether a value will do, given the model with all attributes that come before it."""
 
+MOST_THREADS = 2**31 - 1
+
 ROUTING = "_metadata_request"
 """Set by scikit-learn, not by a fit; stored by other means."""
 
@@ -82,7 +84,7 @@ def check_fitted(model: Any) -> None:
     if not names:
         return
     if hasattr(model, "n_jobs"):
-        check_n_jobs(model.n_jobs)  # a prediction reads it
+        _check_threads(model.n_jobs)
     fields = [field for field in FIELDS if isinstance(model, field.owner)]
     kind = type(model).__name__
     if odd := sorted(set(names) - {field.name for field in fields}):
@@ -99,6 +101,13 @@ def check_fitted(model: Any) -> None:
             raise ValueError(
                 f"{field.name} of {kind} is {_short(value)}; it must be {field.wanted}."
             )
+
+
+def _check_threads(n_jobs: Any) -> None:
+    """Raise unless a prediction can read `n_jobs`; most parameters are read by a fit alone."""
+    check_n_jobs(n_jobs)
+    if n_jobs is not None and abs(int(n_jobs)) > MOST_THREADS:
+        raise ValueError(f"n_jobs={str(n_jobs)[:40]}; give at most {MOST_THREADS}.")
 
 
 def _short(value: Any) -> str:
