@@ -1,0 +1,59 @@
+"""A file that is replaced as a whole or not at all.
+
+The bytes go to a temporary file in the same folder, which takes the place of the old file when all
+of it is on the disk. Whoever opens the path finds the old file or the new one, never a mixture.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+
+#: Answers of file systems that cannot flush a folder and need not.
+CANNOT_SYNC_FOLDERS = (errno.EINVAL, errno.ENOTSUP)
+
+
+def replace_file(path: str | os.PathLike[str], chunks: Iterable[bytes | memoryview]) -> None:
+    """Write `chunks` one after the other as the new contents of `path`.
+
+    Parameters
+    ----------
+    path : str or path
+        A link is followed: the file it leads to is replaced.
+    chunks : iterable of bytes or memoryview
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written, the disk is full, and so on. The old file is as it was,
+        and no temporary file is left.
+    """
+    target = Path(os.path.realpath(path))
+    # The name does not grow with that of the file: some file systems allow 255 bytes only.
+    temporary = target.with_name(f".spinney-{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:  # Ctrl-C must not leave a file behind either
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name on the disk too, so that it outlives a loss of power."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in CANNOT_SYNC_FOLDERS:
+            raise
+    finally:
+        os.close(descriptor)
