@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from spinney.optimize.trace import Trace
 from spinney.tree.structure import Tree
 
 State = TypeVar("State")
+
+_Csr: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
 
 #: Is offered each state as a function that makes it: most are never asked for, and a state costs a
 #: copy of all hyperplanes.
@@ -52,32 +54,31 @@ class NativeTree:
     leaf_weights: NDArray[np.float32]
     fitted: NDArray[np.uint8]
 
-    @classmethod
-    def of(cls, native: _core.TreeOptimizer) -> NativeTree:
+    @staticmethod
+    def of(native: _core.TreeOptimizer) -> NativeTree:
         """The present tree of the core."""
-        return cls._of(*native.state())
+        return _native_tree(*native.state())
 
-    @classmethod
-    def kept_by(cls, native: _core.TreeOptimizer) -> NativeTree:
+    @staticmethod
+    def kept_by(native: _core.TreeOptimizer) -> NativeTree:
         """The tree that the core was told to keep."""
-        return cls._of(*native.kept_state())
-
-    @classmethod
-    def _of(
-        cls,
-        bias: NDArray[np.float64],
-        splits: tuple[NDArray[Any], ...],
-        values: NDArray[np.float64],
-        weights: tuple[NDArray[Any], ...],
-        fitted: NDArray[np.uint8],
-    ) -> NativeTree:
-        return cls(bias, *splits, values, *weights, fitted)
+        return _native_tree(*native.kept_state())
 
     def put_into(self, native: _core.TreeOptimizer) -> None:
         """Make it the present tree of the core; raises ValueError if it is one of another task."""
         splits = (self.split_indptr, self.split_indices, self.split_weights)
         weights = (self.leaf_indptr, self.leaf_indices, self.leaf_weights)
         native.set_state(self.bias, splits, self.leaf_values, weights, self.fitted)
+
+
+def _native_tree(
+    bias: NDArray[np.float64],
+    splits: _Csr,
+    values: NDArray[np.float64],
+    weights: _Csr,
+    fitted: NDArray[np.uint8],
+) -> NativeTree:
+    return NativeTree(bias, *splits, values, *weights, fitted)
 
 
 @dataclass(frozen=True, eq=False)

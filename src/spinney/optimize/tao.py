@@ -170,6 +170,11 @@ class _Run:
 
     def _resume(self, run: TreeRun) -> None:
         """Take up the work of an earlier run."""
+        if not 0 <= run.n_explored <= max(self._n_exploring(), 0):
+            raise ValueError(
+                f"the given state is after {run.n_explored} exploring sweeps; this task has "
+                f"{self._n_exploring()}."
+            )
         self.trace = run.trace.copied()
         self.began = time.perf_counter() - self.trace.seconds[-1]
         self.is_exploring = run.best_tree is not None
