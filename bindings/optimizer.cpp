@@ -5,6 +5,8 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -65,6 +67,8 @@ public:
     virtual ~Base() = default;  // virtual: one Python class over both kinds of rows
     virtual void draw_splits(const Start& start) = 0;
     virtual void set_splits(SplitTable splits, LeafTable leaves) = 0;
+    virtual void resume(SplitTable splits, LeafTable leaves, std::span<const std::uint8_t> fitted) = 0;
+    [[nodiscard]] virtual std::span<const std::uint8_t> fitted() const = 0;
     virtual void set_leaves(LeafTable leaves) = 0;
     virtual void limit_weights(std::size_t of_split, std::size_t of_leaf) = 0;
     virtual bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) = 0;
@@ -74,6 +78,7 @@ public:
     [[nodiscard]] virtual std::size_t count_active() const = 0;
     virtual void keep() = 0;
     virtual void restore() = 0;
+    [[nodiscard]] virtual const TreeState& kept() const = 0;
     [[nodiscard]] virtual CarePoints care_points(std::size_t node) = 0;
     [[nodiscard]] virtual const TreeState& state() const = 0;
     [[nodiscard]] virtual const Topology& topology() const = 0;
@@ -93,6 +98,10 @@ public:
 
     void draw_splits(const Start& start) override { optimizer_.draw_splits(start); }
     void set_splits(SplitTable splits, LeafTable leaves) override { optimizer_.set_splits(std::move(splits), std::move(leaves)); }
+    void resume(SplitTable splits, LeafTable leaves, std::span<const std::uint8_t> fitted) override {
+        optimizer_.resume(std::move(splits), std::move(leaves), fitted);
+    }
+    std::span<const std::uint8_t> fitted() const override { return optimizer_.fitted(); }
     void set_leaves(LeafTable leaves) override { optimizer_.set_leaves(std::move(leaves)); }
     void limit_weights(std::size_t of_split, std::size_t of_leaf) override { optimizer_.limit_weights(of_split, of_leaf); }
     bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) override {
@@ -103,9 +112,10 @@ public:
     Objective objective() const override { return optimizer_.objective(); }
     std::size_t count_active() const override { return optimizer_.count_active(); }
     void keep() override { kept_ = optimizer_.state(); }
-    void restore() override {
+    void restore() override { optimizer_.restore(kept()); }
+    const TreeState& kept() const override {
         if (kept_.leaf_of.empty()) throw std::logic_error("nothing was kept yet; call keep() first");
-        optimizer_.restore(kept_);
+        return kept_;
     }
     CarePoints care_points(std::size_t node) override { return optimizer_.care_points(node); }
     const TreeState& state() const override { return optimizer_.state(); }
@@ -236,14 +246,22 @@ struct Csr {
     std::vector<float> values;
 
     void add_row(std::span<const float> full) {
+        add_row_if(full, [](float x) { return x != 0.0F; });
+    }
+    /// Leaves out positive zeros alone, so that the row can be restored to the bit.
+    void add_exact_row(std::span<const float> full) {
+        add_row_if(full, [](float x) { return std::bit_cast<std::uint32_t>(x) != 0; });
+    }
+    template <class IsKept>
+    void add_row_if(std::span<const float> full, const IsKept& is_kept) {
         for (std::size_t j = 0; j < full.size(); ++j)
-            if (full[j] != 0.0F) {
+            if (is_kept(full[j])) {
                 indices.push_back(static_cast<std::int32_t>(j));
                 values.push_back(full[j]);
             }
         indptr.push_back(static_cast<std::int64_t>(indices.size()));
     }
-    auto to_python() && { return std::make_tuple(to_numpy(std::move(indptr)), to_numpy(std::move(indices)), to_numpy(std::move(values))); }
+    [[nodiscard]] auto to_python() && { return std::make_tuple(to_numpy(std::move(indptr)), to_numpy(std::move(indices)), to_numpy(std::move(values))); }
 };
 
 /// Bias a node, hyperplanes as CSR over nodes.
@@ -285,6 +303,66 @@ auto node_reach(const Optimizer& self) {
     std::vector<std::int64_t> reach(topology.n_nodes());
     for (std::size_t node = 0; node < topology.n_nodes(); ++node) reach[node] = static_cast<std::int64_t>((*self).count_reach(node));
     return to_numpy(std::move(reach));
+}
+
+/// Full rows of d numbers each as CSR, to the bit.
+Csr exact_rows(std::span<const float> full, std::size_t d) {
+    Csr csr;
+    for (std::size_t first = 0; first < full.size(); first += d) csr.add_exact_row(full.subspan(first, d));
+    return csr;
+}
+
+/// Everything that decides how a tree goes on, in the order of the core: biases and hyperplanes of the splits, values and
+/// hyperplanes of the leaves, and which leaves have been fitted.
+auto exact_state(const Optimizer& self, const TreeState& state, std::span<const std::uint8_t> fitted) {
+    const std::size_t d = (*self).n_features();
+    return std::make_tuple(to_numpy(std::vector<double>(state.splits.bias)), exact_rows(state.splits.weights, d).to_python(),
+                           to_numpy(std::vector<double>(state.leaves.values)), exact_rows(state.leaves.weights, d).to_python(),
+                           to_numpy(std::vector<std::uint8_t>(fitted.begin(), fitted.end())));
+}
+
+using CsrArrays = std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<float>>;
+
+[[noreturn]] void refuse_state(const std::string& what) {
+    throw std::invalid_argument("the given state does not fit this task: " + what);
+}
+
+/// The full rows of a CSR; throws unless it has so many rows and every entry is in place and finite.
+std::vector<float> full_rows(const CsrArrays& csr, std::size_t n_rows, std::size_t d) {
+    const auto indptr = span_of(std::get<0>(csr));
+    const auto indices = span_of(std::get<1>(csr));
+    const auto values = span_of(std::get<2>(csr));
+    if (indptr.size() != n_rows + 1 || indices.size() != values.size() || indptr.front() != 0
+        || indptr.back() != static_cast<std::int64_t>(indices.size()) || !std::ranges::is_sorted(indptr))
+        refuse_state("its hyperplanes have other sizes");
+    std::vector<float> full(n_rows * d);
+    for (std::size_t row = 0; row < n_rows; ++row)
+        for (auto k = static_cast<std::size_t>(indptr[row]); k < static_cast<std::size_t>(indptr[row + 1]); ++k) {
+            if (indices[k] < 0 || static_cast<std::size_t>(indices[k]) >= d) refuse_state("a feature is out of range");
+            if (!std::isfinite(values[k])) refuse_state("a weight is not finite");
+            full[row * d + static_cast<std::size_t>(indices[k])] = values[k];
+        }
+    return full;
+}
+
+std::vector<double> finite_values(const Vector<double>& values, std::size_t size) {
+    const auto given = span_of(values);
+    if (given.size() != size) refuse_state("it has " + std::to_string(given.size()) + " numbers where " + std::to_string(size) + " belong");
+    if (!std::ranges::all_of(given, [](double x) { return std::isfinite(x); })) refuse_state("a number is not finite");
+    return {given.begin(), given.end()};
+}
+
+void set_state(Optimizer& self, const Vector<double>& bias, const CsrArrays& splits, const Vector<double>& leaf_values,
+               const CsrArrays& leaf_weights, const Vector<std::uint8_t>& fitted) {
+    const std::size_t d = (*self).n_features();
+    const auto& present = (*self).state().leaves;
+    const auto flags = span_of(fitted);
+    if (flags.size() != (*self).fitted().size()) refuse_state("it has flags of other leaves");
+    const std::size_t n_splits = (*self).topology().n_splits;
+    SplitTable table{full_rows(splits, n_splits, d), finite_values(bias, n_splits)};
+    LeafTable leaves{finite_values(leaf_values, present.values.size()), full_rows(leaf_weights, present.weights.size() / d, d)};
+    const nb::gil_scoped_release release;
+    (*self).resume(std::move(table), std::move(leaves), flags);
 }
 
 void set_tree(Optimizer& self, const Vector<double>& bias, const Vector<std::int64_t>& indptr,
@@ -343,6 +421,14 @@ void bind_optimizer(nb::module_& m) {
             const nb::gil_scoped_release release;
             (*self).set_leaves(std::move(table));
         }, nb::arg("values"), "Take constant leaves fitted elsewhere, and look at changed targets.")
+        .def("state", [](const Optimizer& self) { return exact_state(self, (*self).state(), (*self).fitted()); },
+             "All that decides how the tree goes on after its leaves were fitted, to the bit.")
+        .def("kept_state", [](const Optimizer& self) {
+            // What was kept counts as fitted once it is restored.
+            return exact_state(self, (*self).kept(), std::vector<std::uint8_t>((*self).fitted().size(), 1));
+        }, "The same of the tree that was kept.")
+        .def("set_state", &set_state, nb::arg("bias"), nb::arg("splits"), nb::arg("leaf_values"), nb::arg("leaf_weights"),
+             nb::arg("fitted"), "Go on from what `state` gave, in an optimiser of the same task.")
         .def("limit_weights", [](Optimizer& self, std::size_t of_split, std::size_t of_leaf) { (*self).limit_weights(of_split, of_leaf); },
              nb::arg("of_split"), nb::arg("of_leaf"), "Most non-zero weights of a hyperplane from now on; 0 for any number.")
         .def("solve_level", [](Optimizer& self, std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) {

@@ -67,6 +67,9 @@ public:
 
     void limit_weights(std::size_t max_weights) override { options_.solver.max_weights = max_weights; }
 
+    std::span<const std::uint8_t> fitted() const override { return is_fitted_; }
+    void set_fitted(std::span<const std::uint8_t> flags) override { is_fitted_.assign(flags.begin(), flags.end()); }
+
     double penalty(std::size_t leaf) const override {
         double sum = 0.0;
         for (std::size_t k = 0; k < n_outputs_; ++k) {

@@ -135,6 +135,12 @@ void TreeOptimizer<D>::set_splits(SplitTable splits, LeafTable leaves) {
 }
 
 template <Design D>
+void TreeOptimizer<D>::resume(SplitTable splits, LeafTable leaves, std::span<const std::uint8_t> fitted) {
+    set_splits(std::move(splits), std::move(leaves));
+    leaves_->set_fitted(fitted);  // after the table, which counts as fitted by itself
+}
+
+template <Design D>
 void TreeOptimizer<D>::set_leaves(LeafTable leaves) {
     leaves_->set_table(std::move(leaves));
     take_leaves();

@@ -400,6 +400,45 @@ void as_many_columns_as_there_are_is_all() {
     expect_equal(found[0], found[2], "twelve of six columns");
 }
 
+/// Another optimiser of the same task that is given splits, leaves and flags goes on as the first, to the bit.
+template <Design D>
+void expect_resumes(const Setting<D>& setting, Goal goal, SplitKind split, const Topology& topology) {
+    auto first = setting.optimizer(goal, split, 1, topology);
+    first.draw_splits({.kind = StartKind::random, .length = start_length});  // leaves that no row reaches among them
+    for (std::uint64_t sweep = 1; sweep <= 3; ++sweep) {
+        sweep_once(first, sweep, false);
+        auto second = setting.optimizer(goal, split, 2, topology);
+        second.resume(first.state().splits, first.state().leaves, first.fitted());
+        auto copy = setting.optimizer(goal, split, 1, topology);
+        copy.resume(first.state().splits, first.state().leaves, first.fitted());
+        for (auto* tree : {&second, &copy}) {
+            expect_equal(tree->state().leaf_of, first.state().leaf_of, "leaves of the rows");
+            expect_equal(tree->state().loss_of, first.state().loss_of, "losses of the rows");
+            sweep_once(*tree, sweep + 1, false);
+            sweep_once(*tree, sweep + 2, true);
+        }
+        expect_equal(second.state().splits.weights, copy.state().splits.weights, "hyperplanes of two resumed trees");
+        auto whole = setting.optimizer(goal, split, 1, topology);
+        whole.draw_splits({.kind = StartKind::random, .length = start_length});
+        for (std::uint64_t number = 1; number <= sweep + 1; ++number) sweep_once(whole, number, false);
+        sweep_once(whole, sweep + 2, true);
+        expect_equal(second.state().splits.weights, whole.state().splits.weights, "hyperplanes");
+        expect_equal(second.state().splits.bias, whole.state().splits.bias, "biases");
+        expect_equal(second.state().leaves.values, whole.state().leaves.values, "leaf values");
+        expect_equal(second.state().leaves.weights, whole.state().leaves.weights, "leaf weights");
+        expect_equal(value(second), value(whole), "objective");
+    }
+}
+
+void a_resumed_tree_goes_on_to_the_bit() {
+    for (Goal goal : all_goals)
+        for (SplitKind split : {SplitKind::oblique, SplitKind::axis}) {
+            expect_resumes(Setting<DenseRows>(200, 5, 1), goal, split, complete(4));
+            expect_resumes(Setting<SparseRows>(200, 8, 2), goal, split, lopsided());
+        }
+    expect_resumes(Setting<DenseRows>(120, 110, 3), Goal::linear_classes, SplitKind::oblique, complete(3));
+}
+
 void one_leaf_is_a_tree() {
     const Setting<DenseRows> setting(100, 4, 1);
     auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 1, complete(0));
@@ -425,6 +464,7 @@ std::vector<Test> optimizer_tests() {
             {"rows of weight zero are left out", rows_of_weight_zero_are_left_out},
             {"a split keeps to its columns", a_split_keeps_to_its_columns},
             {"as many columns as there are is all", as_many_columns_as_there_are_is_all},
+            {"a resumed tree goes on to the bit", a_resumed_tree_goes_on_to_the_bit},
             {"one leaf is a tree", one_leaf_is_a_tree}};
 }
 

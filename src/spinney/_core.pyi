@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 _Int8: TypeAlias = NDArray[np.int8]
 _Int32: TypeAlias = NDArray[np.int32]
 _Int64: TypeAlias = NDArray[np.int64]
+_UInt8: TypeAlias = NDArray[np.uint8]
 _UInt32: TypeAlias = NDArray[np.uint32]
 _Float32: TypeAlias = NDArray[np.float32]
 _Float64: TypeAlias = NDArray[np.float64]
@@ -145,6 +146,16 @@ class TreeOptimizer:
         weights: _Float32,
         leaf_values: _Float64,
         leaf_weights: _Float32,
+    ) -> None: ...
+    def state(self) -> tuple[_Float64, _Csr, _Float64, _Csr, _UInt8]: ...
+    def kept_state(self) -> tuple[_Float64, _Csr, _Float64, _Csr, _UInt8]: ...
+    def set_state(
+        self,
+        bias: _Float64,
+        splits: _Csr,
+        leaf_values: _Float64,
+        leaf_weights: _Csr,
+        fitted: _UInt8,
     ) -> None: ...
     def set_leaves(self, values: _Float64) -> None: ...
     def limit_weights(self, of_split: int, of_leaf: int) -> None: ...

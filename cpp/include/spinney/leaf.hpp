@@ -55,6 +55,10 @@ public:
     /// alpha |theta|_1 (or the squared penalty) of one leaf's parameters.
     [[nodiscard]] virtual double penalty(std::size_t leaf) const = 0;
 
+    /// One flag a leaf: whether it has been fitted, where the next fit depends on it. Empty where it does not.
+    [[nodiscard]] virtual std::span<const std::uint8_t> fitted() const { return {}; }
+    virtual void set_fitted(std::span<const std::uint8_t> /*flags*/) {}
+
     [[nodiscard]] const LeafTable& table() const { return table_; }
     void set_table(LeafTable table) { table_ = std::move(table); refresh(); }
     /// Parameters of one leaf, to undo a refit.

@@ -64,6 +64,12 @@ public:
     /// Starts from given splits (full hyperplanes) and, if it is not empty, a given leaf table.
     void set_splits(SplitTable splits, LeafTable leaves);
 
+    /// Goes on from a state of an earlier run, as it was after `fit_leaves`, bit for bit: the rows are where the splits
+    /// send them and lose what the leaves say, so neither has to be told.
+    void resume(SplitTable splits, LeafTable leaves, std::span<const std::uint8_t> fitted);
+    /// Flags of `Leaves::fitted`, the part of such a state that `state()` does not hold.
+    [[nodiscard]] std::span<const std::uint8_t> fitted() const { return leaves_->fitted(); }
+
     /// Takes leaves that were fitted elsewhere, and looks at the targets anew: they may have changed, too.
     void set_leaves(LeafTable leaves);
 

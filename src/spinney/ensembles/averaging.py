@@ -12,8 +12,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from joblib import effective_n_jobs
 
@@ -24,7 +24,8 @@ from spinney.ensembles.starts import StartRule
 from spinney.ensembles.stop import StopSignal
 from spinney.ensembles.workers import work_in_order
 from spinney.optimize.fao import FAOOptions, OptimizedForest, optimize_forest
-from spinney.tree.structure import Tree
+from spinney.optimize.state import ForestRun, Save
+from spinney.tree.structure import Topology, Tree
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,22 @@ class AveragingPlan:
         return tuple(tree_seed(own, tree) for tree in range(self.n_trees))
 
 
+@dataclass(frozen=True)
+class ForestSaving:
+    """Where forests were when an earlier run ended, and who takes their states in this one.
+
+    Attributes
+    ----------
+    runs : mapping of int to ForestRun
+        States by the number of the forest; others begin anew.
+    savers : mapping of int to callable
+        Each is offered the states of its forest.
+    """
+
+    runs: Mapping[int, ForestRun] = field(default_factory=dict)
+    savers: Mapping[int, Save[ForestRun]] = field(default_factory=dict)
+
+
 def average_forests(
     problem: Problem,
     start: StartRule,
@@ -68,6 +85,7 @@ def average_forests(
     plan: AveragingPlan,
     first: int = 0,
     n_jobs: int | None = None,
+    saving: ForestSaving | None = None,
 ) -> Generator[OptimizedForest, None, None]:
     """Forests number `first`, `first` + 1, ... of a plan, in order, as they are done.
 
@@ -84,11 +102,16 @@ def average_forests(
     n_jobs : int or None, default=None
         Forests at once, in threads unless a joblib context says otherwise. Where there are more
         jobs than forests, a forest uses several threads.
+    saving : ForestSaving, optional
     """
+    saving = saving or ForestSaving()
     forests = range(first, plan.n_forests)
     n_workers = int(effective_n_jobs(n_jobs))
     options = replace(options, n_threads=max(1, n_workers // max(1, len(forests))))
-    arguments = ((problem, start, options, plan, forest) for forest in forests)
+    arguments = (
+        (problem, start, options, plan, forest, saving.runs.get(forest), saving.savers.get(forest))
+        for forest in forests
+    )
     yield from work_in_order(grow_forest, arguments, n_jobs)
 
 
@@ -99,13 +122,26 @@ def grow_forest(
     options: FAOOptions,
     plan: AveragingPlan,
     forest: int,
+    resume: ForestRun | None = None,
+    save: Save[ForestRun] | None = None,
 ) -> OptimizedForest:
     """One forest of a plan; a function of its arguments alone, whoever calls it."""
     seeds = plan.seeds(forest)
-    if forest < len(plan.given):
-        given = plan.given[forest]
-        return optimize_forest(problem, given, seeds, options, stop.look, keeps_leaves=True)
-    if plan.grown:
-        return optimize_forest(problem, plan.grown[forest], seeds, options, stop.look)
-    starts = forest_start(plan.start, problem, start, options, seeds, stop)
-    return optimize_forest(problem, starts, seeds, options, stop.look)
+    is_given = forest < len(plan.given)
+    starts: Sequence[Topology | Tree] = ()
+    if is_given:
+        starts = plan.given[forest]
+    elif plan.grown:
+        starts = plan.grown[forest]
+    elif resume is None:
+        starts = forest_start(plan.start, problem, start, options, seeds, stop)
+    return optimize_forest(
+        problem,
+        starts,
+        seeds,
+        options,
+        stop.look,
+        keeps_leaves=is_given,
+        resume=resume,
+        save=save,
+    )

@@ -8,6 +8,8 @@ this is in :mod:`spinney.estimators.tao_base`.
 from __future__ import annotations
 
 import copy
+import os
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -17,8 +19,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.checkpoint import Checkpoint
 from spinney.data import Problem, classification_problem, regression_problem
 from spinney.estimators.class_weight import class_factors
+from spinney.estimators.fingerprint import generator_state, identity_of
 from spinney.estimators.validation import (
     Rows,
     check_rows,
@@ -28,14 +32,23 @@ from spinney.estimators.validation import (
     check_total_weight,
     drop_zero_weight,
 )
+from spinney.tree.structure import Tree
 
 
 class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Transaction around ``fit``, and checked rows."""
 
     _is_kept: NDArray[np.bool_]  # which of the given rows have a weight
+    _checkpoint = Checkpoint()  # that of a fit under way, if it has one
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
         """Fit the model to training rows.
 
         Parameters
@@ -47,21 +60,29 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weight k counts a row k times in each tree that sees it, weight 0 leaves it out. None
             counts each row once.
+        checkpoint : str, path or None, default=None
+            File that the fit is saved to as it goes on. The same call after a crash, a kill or
+            Ctrl-C goes on from there and ends in the same model, bit for bit. A file of other
+            data or parameters is refused. See `docs/guide/checkpoints.md`.
 
         Returns
         -------
         self
             An error or an interrupt leaves the estimator exactly as it was.
         """
-        return self._transact(X, y, sample_weight)
+        return self._transact(X, y, sample_weight, checkpoint=checkpoint)
 
-    def _transact(self, *arguments: Any) -> Self:
+    def _transact(self, *arguments: Any, checkpoint: str | os.PathLike[str] | None = None) -> Self:
         """Fit a copy and take its state over if all went well."""
         fitted = copy.copy(self)
         if not self._is_continued():
             fitted._forget()
-        fitted._fit(*arguments)
-        del fitted._is_kept  # only of use during the fit
+        fitted._checkpoint = Checkpoint(checkpoint)
+        try:
+            fitted._fit(*arguments)
+        finally:
+            fitted._checkpoint.close()
+        del fitted._is_kept, fitted._checkpoint  # only of use during the fit
         # One assignment, so that Ctrl-C finds either the old state or the new one.
         self.__dict__ = fitted.__dict__
         return self
@@ -86,6 +107,29 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def _is_continued(self) -> bool:
         """True if ``fit`` goes on from what the last fit stored."""
         raise NotImplementedError
+
+    def _seed_of_fit(self, problem: Problem, validation: Iterable[Any] = ()) -> int:
+        """Open the checkpoint, if there is one, and give the seed: a new one, or that of the file.
+
+        `validation` holds the rows and targets that the fit is judged by.
+        """
+        return self._checkpoint.begin(
+            lambda: identity_of(self, problem, validation, self._known_trees(), self._may_grow()),
+            self._own_seed,
+            lambda: generator_state(self.random_state),
+            (problem.n_features, problem.n_outputs),
+        )
+
+    def _own_seed(self) -> int:
+        return int(self._seed) if self._is_continued() else self._draw_seed()
+
+    def _known_trees(self) -> Iterable[Tree]:
+        """Trees of an earlier fit that this one goes on from."""
+        raise NotImplementedError
+
+    def _may_grow(self) -> tuple[str, ...]:
+        """Parameters that a resumed fit may change: they say only how many parts there are."""
+        return ()
 
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))

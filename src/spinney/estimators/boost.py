@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -275,8 +276,9 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         members = self._members()
         for member in members:
             watch.see(member.tree, member.weight, n_threads)
+        saved = self._checkpoint.parts(BoostedTree)
         if len(members) < n_trees:
-            for member in self._following(problem, members):
+            for member in chain(saved, self._following(problem, members)):
                 members.append(member)
                 watch.see(member.tree, member.weight, n_threads)
                 report_tree(self.verbose, len(members), n_trees, member.trace, says=watch.says)
@@ -308,6 +310,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         given = [(member.tree, member.weight) for member in members]
         for member in boost_trees(problem, self._start(), options, rule, self._seed, given):
             if not rule.is_weak(member.error):
+                self._checkpoint.add(member)
                 yield member
                 continue
             if self.n_classes_ > 1:

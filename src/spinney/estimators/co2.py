@@ -22,6 +22,7 @@ from spinney.estimators.sampled import SampledClassifier, SampledRegressor
 from spinney.estimators.sampling import count_features
 from spinney.estimators.tree_base import TreeClassifier, TreeEstimator, TreeRegressor
 from spinney.grow import SCALES, CO2Options, GrowOptions, grow_tree
+from spinney.tree.structure import Tree
 
 LEARNING_RATES_OF_STUMPS = (1e-8, 100.0)
 """Beyond these the steps leave the range of numbers."""
@@ -91,10 +92,13 @@ class _CO2Tree(_CO2, TreeEstimator):
         problem = self._problem(X, y, sample_weight)
         options = replace(
             self._grow_options(count_features(self.max_features, problem.n_features)),
-            seed=self._draw_seed(),
+            seed=self._seed_of_fit(problem),
             n_threads=self._n_threads(),
         )
-        tree = grow_tree(problem, options)
+        saved = self._checkpoint.parts(Tree)
+        tree = saved[0] if saved else grow_tree(problem, options)
+        if not saved:
+            self._checkpoint.add(tree)
         report_grown_tree(self.verbose, 1, 1, tree)
         self._store_tree(tree, problem)
 

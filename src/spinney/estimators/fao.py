@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem, as_rows
-from spinney.ensembles.averaging import AveragingPlan, average_forests
+from spinney.ensembles.averaging import AveragingPlan, ForestSaving, average_forests
 from spinney.estimators.forest_start import (
     check_forest_init,
     given_starts,
@@ -32,6 +32,7 @@ from spinney.estimators.progress import report_forest
 from spinney.estimators.summed import SummedClassifier, SummedForest, SummedRegressor
 from spinney.estimators.watch import Judged, LossWatch
 from spinney.optimize.fao import OptimizedForest
+from spinney.optimize.state import ForestRun
 from spinney.optimize.trace import Trace
 from spinney.tree.structure import Tree
 
@@ -104,6 +105,9 @@ class _FAOForest(SummedForest):
     def _stops_early(self) -> bool:
         return bool(self.early_stopping)
 
+    def _may_grow(self) -> tuple[str, ...]:
+        return ("n_forests",)  # a forest follows from the seed and its number
+
     def _grow_watched(self, problem: Problem, judged: Judged | None) -> None:
         is_added = self._is_continued() and not self._is_refit
         known = list(self.trees_) if is_added else []
@@ -114,12 +118,25 @@ class _FAOForest(SummedForest):
             judged, problem.n_classes, self._loss(), np.zeros(problem.n_outputs), None
         )
         options = replace(self._forest_options(problem), keeps_iterations=judged is not None)
-        grown = average_forests(problem, self._start(), options, plan, len(traces), self.n_jobs)
-        found: list[OptimizedForest] = []
+        n_known = len(traces)
+        found = self._checkpoint.parts(OptimizedForest)[: plan.n_forests - n_known]
+        traces += [forest.trace for forest in found]
+        saving = ForestSaving(
+            {n_known + number: run for number, run in self._checkpoint.runs(ForestRun).items()},
+            {
+                forest: saver
+                for forest in range(len(traces), plan.n_forests)
+                if (saver := self._checkpoint.saver(forest - n_known)) is not None
+            },
+        )
+        grown = average_forests(
+            problem, self._start(), options, plan, len(traces), self.n_jobs, saving
+        )
         # Closed also if reporting fails or Ctrl-C comes between two forests.
         with closing(grown):
             for forest in grown:
                 found.append(forest)
+                self._checkpoint.add(forest)
                 traces.append(forest.trace)
                 report_forest(self.verbose, len(traces), plan.n_forests, forest.trace)
         if judged is not None:

@@ -10,6 +10,7 @@ from contextlib import closing
 
 import numpy as np
 
+from spinney.checkpoint import TracedTree
 from spinney.data import Problem
 from spinney.ensembles.bagging import BaggingPlan, bag_trees
 from spinney.ensembles.plan import SamplePlan
@@ -38,6 +39,10 @@ class _TAOForest(SampledForest, TracedForest):
         alpha_of_trees(self.alpha, 2)
         check_choice("start", self.start, STARTS)
 
+    def _may_grow(self) -> tuple[str, ...]:
+        # A path of penalties depends on how many trees share it.
+        return () if isinstance(self.alpha, (tuple, list)) else super()._may_grow()
+
     def _plan(self, problem: Problem) -> BaggingPlan:
         sample = self._sample_plan(problem)
         if sample.n_columns and sample.is_global:
@@ -50,13 +55,19 @@ class _TAOForest(SampledForest, TracedForest):
         is_continued = self._is_continued()
         trees: list[Tree] = list(self.trees_) if is_continued else []
         traces: list[Trace] = list(self.traces_) if is_continued else []
+        last_tree = self._last_tree if is_continued else None
+        for saved in self._checkpoint.parts(TracedTree)[: len(plan.alphas) - len(trees)]:
+            trees.append(saved.tree)
+            traces.append(saved.trace)
+            last_tree = saved.unpruned
+        self._last_tree = last_tree
         grown = bag_trees(
             problem,
             self._start(),
             self._options(plan.alphas[0]),
             plan,
             first=len(trees),
-            last_tree=self._last_tree if is_continued else None,
+            last_tree=last_tree,
             n_jobs=self.n_jobs,
         )
         # Closed also if reporting fails or Ctrl-C comes between two trees: no worker goes on alone.
@@ -65,6 +76,7 @@ class _TAOForest(SampledForest, TracedForest):
                 trees.append(found.tree)
                 traces.append(found.trace)
                 self._last_tree = found.unpruned if self.start == "previous" else None
+                self._checkpoint.add(TracedTree(found.tree, found.trace, self._last_tree))
                 report_tree(self.verbose, len(trees), int(self.n_estimators), found.trace)
         self._store_forest(trees, traces, problem, np.ones(len(trees)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,9 @@ class ForestEstimator(Estimator):
 
     def _is_continued(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "forest_")
+
+    def _known_trees(self) -> Iterable[Tree]:
+        return self.trees_ if self._is_continued() else ()
 
     def _store_trees(
         self, trees: list[Tree], problem: Problem, shares: NDArray[np.float64]

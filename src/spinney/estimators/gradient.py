@@ -7,6 +7,7 @@ as long as they are wanted, and store them. No algorithm lives here.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -85,16 +86,25 @@ class _GradientBoosting(SummedForest, BoostedForest):
             watch.see(member.tree, n_threads)
         if len(members) >= n_trees:
             return
-        rule = GradientRule(float(self.learning_rate), self.step, float(self.subsample))
-        given = [member.tree for member in members]
-        for added in gradient_boost(
-            problem, self._start(), options, rule, self._seed, given, self.first_scores_
-        ):
+        saved = self._checkpoint.parts(AddedTree)
+        for added in chain(saved, self._following(members, problem, options)):
             members.append(added)
             watch.see(added.tree, n_threads)
             report_tree(self.verbose, len(members), n_trees, added.trace, says=watch.says)
             if watch.is_over or len(members) == n_trees:
                 break
+
+    def _following(
+        self, members: list[AddedTree], problem: Problem, options: FAOOptions
+    ) -> Iterator[AddedTree]:
+        """The trees that follow `members`, as these are when the first is asked for."""
+        rule = GradientRule(float(self.learning_rate), self.step, float(self.subsample))
+        given = [member.tree for member in members]
+        for added in gradient_boost(
+            problem, self._start(), options, rule, self._seed, given, self.first_scores_
+        ):
+            self._checkpoint.add(added)
+            yield added
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         """First scores and what all trees add to them, (n_rows, n_outputs)."""

@@ -79,6 +79,7 @@ class GrownForest(SampledForest, GrownEstimator):
     def _grow(self, problem: Problem, plan: SamplePlan) -> None:
         trees: list[Tree] = list(self.trees_) if self._is_continued() else []
         n_trees = self._n_trees(problem, plan)
+        trees += self._checkpoint.parts(Tree)[: n_trees - len(trees)]
         options = self._grow_options(self._n_candidates(plan))
         numbers = range(len(trees), n_trees)
         grown = grow_forest(problem, options, plan, numbers, n_jobs=self.n_jobs)
@@ -86,5 +87,6 @@ class GrownForest(SampledForest, GrownEstimator):
         with closing(grown):
             for tree in grown:
                 trees.append(tree)
+                self._checkpoint.add(tree)
                 report_grown_tree(self.verbose, len(trees), n_trees, tree)
         self._store_trees(trees, problem, np.ones(len(trees)))

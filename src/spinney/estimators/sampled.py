@@ -45,8 +45,7 @@ class SampledForest(ForestEstimator):
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         problem = self._problem(X, y, sample_weight)
-        if not self._is_continued():
-            self._seed = self._draw_seed()
+        self._seed = self._seed_of_fit(problem)
         plan = self._plan(problem)
         if self.oob_score and plan.sees_all(problem.n_rows):
             raise ValueError(
@@ -59,6 +58,9 @@ class SampledForest(ForestEstimator):
             self.__dict__.pop(name, None)  # a warm start may find those of fewer trees
         if self.oob_score:
             self._store_out_of_bag(plan, problem)
+
+    def _may_grow(self) -> tuple[str, ...]:
+        return ("n_estimators",)  # a tree follows from the seed and its number
 
     def _sample_plan(self, problem: Problem) -> SamplePlan:
         """How rows and columns are drawn, checked against the data."""

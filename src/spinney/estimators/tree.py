@@ -15,6 +15,7 @@ from spinney.estimators.progress import sweep_reporter
 from spinney.estimators.start import check_fits
 from spinney.estimators.tao_base import TAOClassification, TAOEstimator, TAORegression
 from spinney.estimators.tree_base import TreeClassifier, TreeEstimator, TreeRegressor
+from spinney.optimize.state import TreeRun
 from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
 from spinney.optimize.trace import Trace
 from spinney.tree.structure import Topology, Tree
@@ -32,12 +33,19 @@ class _TAOTree(TreeEstimator, TAOEstimator):
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         problem = self._problem(X, y, sample_weight)
         start, options = self._begin(problem)
-        report = sweep_reporter(self.verbose)
-        self._store(optimize_tree(problem, start, options, callback=report), problem)
+        found = optimize_tree(
+            problem,
+            start,
+            options,
+            callback=sweep_reporter(self.verbose),
+            resume=self._checkpoint.runs(TreeRun).get(0),
+            save=self._checkpoint.saver(0),
+        )
+        self._store(found, problem)
 
     def _begin(self, problem: Problem) -> tuple[Topology | Tree, TAOOptions]:
         """Where the optimiser starts, and its options."""
-        seed = self._draw_seed()
+        seed = self._seed_of_fit(problem)
         options = self._options(float(self.alpha), seed, self._n_threads())
         if self._is_continued():
             check_fits(self.tree_, problem, self.split, "the tree to continue")

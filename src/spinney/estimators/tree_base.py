@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,12 @@ class TreeEstimator(Estimator):
         """Number of leaves."""
         check_is_fitted(self)
         return self.tree_.n_leaves
+
+    def _known_trees(self) -> Iterable[Tree]:
+        return (self.tree_,) if self._is_continued() else ()
+
+    def _own_seed(self) -> int:
+        return self._draw_seed()  # a new one also if the fit goes on from a tree
 
     def _store_tree(self, tree: Tree, problem: Problem) -> None:
         """Set the attributes that describe the tree."""

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from spinney import _core
-from spinney.data import Problem, as_rows
+from spinney.data import Matrix, Problem, as_rows
 from spinney.ensembles.seeds import VALIDATION, stream
 from spinney.estimators.validation import check_known_labels, check_rows, check_targets
 from spinney.losses import ForestLoss
@@ -27,9 +27,15 @@ class Judged(NamedTuple):
     Numbers are in the unit that the user gave them in.
     """
 
+    matrix: Matrix
     rows: _core.Rows
     targets: NDArray[np.int32] | NDArray[np.float64]
     weights: NDArray[np.float64]
+
+    @property
+    def values(self) -> tuple[Matrix, NDArray[np.int32] | NDArray[np.float64]]:
+        """Rows and targets as plain values."""
+        return self.matrix, self.targets
 
 
 def given_classes(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judged:
@@ -42,7 +48,7 @@ def given_classes(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judge
     check_known_labels(estimator.classes_, labels)
     code_of = {label: code for code, label in enumerate(estimator.classes_.tolist())}
     codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int32)
-    return Judged(as_rows(rows), codes, np.ones(len(codes)))
+    return Judged(rows, as_rows(rows), codes, np.ones(len(codes)))
 
 
 def given_numbers(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judged:
@@ -55,7 +61,7 @@ def given_numbers(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judge
         raise ValueError(
             f"y_val has {targets.shape[1]} outputs but y has {estimator.n_outputs_}; give as many."
         )
-    return Judged(as_rows(rows), targets, np.ones(len(targets)))
+    return Judged(rows, as_rows(rows), targets, np.ones(len(targets)))
 
 
 def set_aside(problem: Problem, fraction: float, seed: int) -> tuple[Judged, NDArray[np.float64]]:
@@ -81,7 +87,7 @@ def set_aside(problem: Problem, fraction: float, seed: int) -> tuple[Judged, NDA
         )
     judged = np.where(is_aside, problem.sample_weight, 0.0)
     trained = np.where(is_aside, 0.0, problem.sample_weight)
-    return Judged(problem.rows, problem.targets, judged), trained
+    return Judged(problem.matrix, problem.rows, problem.targets, judged), trained
 
 
 class Watch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -36,6 +37,7 @@ class WatchedForest(TracedForest):
         *,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit the forest to training rows.
 
@@ -50,13 +52,17 @@ class WatchedForest(TracedForest):
         X_val, y_val : array-like or None, default=None
             Validation rows, on which the forest is judged as it grows. Whether it also stops by
             them is said by the estimator's parameters.
+        checkpoint : str, path or None, default=None
+            File that the fit is saved to as it goes on. The same call after a crash, a kill or
+            Ctrl-C goes on from there and ends in the same model, bit for bit. A file of other
+            data or parameters is refused. See `docs/guide/checkpoints.md`.
 
         Returns
         -------
         self
             An error or an interrupt leaves the estimator exactly as it was.
         """
-        return self._transact(X, y, sample_weight, X_val, y_val)
+        return self._transact(X, y, sample_weight, X_val, y_val, checkpoint=checkpoint)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -72,13 +78,12 @@ class WatchedForest(TracedForest):
     ) -> None:
         _check_pair(X_val, y_val)
         problem = self._problem(X, y, sample_weight)
-        if not self._is_continued():
-            self._seed = self._draw_seed()
         judged: Judged | None = None
-        fraction = 0.0
         if X_val is not None and y_val is not None:
             judged = self._judged(X_val, y_val)
-        elif self._stops_early():
+        self._seed = self._seed_of_fit(problem, () if judged is None else judged.values)
+        fraction = 0.0
+        if judged is None and self._stops_early():
             fraction = float(self.validation_fraction)
             self._check_unseen(fraction)
             judged, weights = set_aside(problem, fraction, self._seed)
@@ -150,6 +155,9 @@ class BoostedForest(WatchedForest):
 
     def _stops_early(self) -> bool:
         return self.n_iter_no_change is not None
+
+    def _may_grow(self) -> tuple[str, ...]:
+        return ("n_estimators",)  # a tree follows from those before it
 
 
 def _check_pair(X_val: ArrayLike | None, y_val: ArrayLike | None) -> None:

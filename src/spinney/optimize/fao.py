@@ -24,6 +24,7 @@ from spinney import _core
 from spinney.data import Problem
 from spinney.losses import Array, ForestLoss
 from spinney.optimize.leaves import LeafTask, improve_leaves
+from spinney.optimize.state import ForestRun, MemberRun, NativeTree, Save
 from spinney.optimize.tao import (
     TAOOptions,
     native_optimizer,
@@ -116,6 +117,8 @@ def optimize_forest(
     *,
     keeps_leaves: bool = False,
     offset: Array | None = None,
+    resume: ForestRun | None = None,
+    save: Save[ForestRun] | None = None,
 ) -> OptimizedForest:
     """Forest of low objective, found by alternating over the trees and over all leaves.
 
@@ -139,9 +142,18 @@ def optimize_forest(
     offset : float64[n_rows, n_outputs], optional
         What rows have already, in the unit of `problem.values`; the forest is added to it. By
         default it is nothing, or for real targets their mean, which the trees then give, too.
+    resume : ForestRun, optional
+        Where an earlier run with the same arguments was; this one ends as that would have, to the
+        bit. It needs no `starts`.
+    save : callable, optional
+        Offered the state after the start and after each iteration.
     """
-    run = _Run(problem, starts, seeds, options, callback, keeps_leaves=keeps_leaves, offset=offset)
-    return run.result()
+    run = _Run(problem, len(seeds), options, callback, keeps_leaves=keeps_leaves, offset=offset)
+    if resume is None:
+        run.begin(starts, seeds)
+    else:
+        run.resume(resume, seeds)
+    return run.result(save)
 
 
 @dataclass
@@ -166,8 +178,7 @@ class _Run:
     def __init__(
         self,
         problem: Problem,
-        starts: Sequence[Topology | Tree],
-        seeds: Sequence[int],
+        n_trees: int,
         options: FAOOptions,
         callback: Callback | None,
         *,
@@ -180,6 +191,8 @@ class _Run:
         self.trace = Trace()
         self.iterations: list[tuple[Tree, ...]] = []
         self.began = time.perf_counter()
+        self.n_iterations = self.n_stalled = 0
+        self.best = math.inf
         self.centre = np.zeros(problem.n_outputs)
         wanted = options.loss.wanted(problem.classes, problem.n_classes)
         if not problem.n_classes:
@@ -191,57 +204,133 @@ class _Run:
         self.scores = self.task.scores(np.zeros_like(wanted))
         # What is asked of the tree at hand; the core reads it in place, for all trees.
         self.left_over = wanted - self.scores
-        self.leaf_of = np.zeros((len(starts), problem.n_rows), dtype=np.uint32)
+        self.leaf_of = np.zeros((n_trees, problem.n_rows), dtype=np.uint32)
         self.members: list[_Member] = []
         self.keeps_leaves = keeps_leaves
+
+    def begin(self, starts: Sequence[Topology | Tree], seeds: Sequence[int]) -> None:
+        """Take the starts of the trees, and fit all leaves."""
         for start, seed in zip(starts, seeds, strict=True):
             self._add(start, seed)
-        if keeps_leaves:
+        if self.keeps_leaves:
             for number, start in enumerate(starts):
                 self._keep_leaves(number, start)
         else:
             self._step_over_leaves()
         self._record("start")
 
-    def result(self) -> OptimizedForest:
-        best, n_stalled = math.inf, 0
-        for iteration in range(1, self.options.max_iter + 1):
-            is_tight = self._tighten(iteration / self.options.max_iter)
+    def resume(self, run: ForestRun, seeds: Sequence[int]) -> None:
+        """Take up the work of an earlier run."""
+        if run.scores.shape != self.scores.shape or len(run.members) != len(seeds):
+            raise ValueError(
+                f"the given state is of {len(run.members)} trees and scores of shape "
+                f"{run.scores.shape}; this task has {len(seeds)} and {self.scores.shape}."
+            )
+        for member, seed in zip(run.members, seeds, strict=True):
+            self._restore(member, seed)
+        self.scores = run.scores.copy()
+        self.n_iterations, self.n_stalled = run.n_iterations, run.n_stalled
+        self.best = run.best
+        self.trace = run.trace.copied()
+        self.iterations = list(run.iterations)
+        self.began = time.perf_counter() - self.trace.seconds[-1]
+
+    def _state(self) -> ForestRun:
+        """Where the run is now, between two iterations."""
+        members = tuple(
+            MemberRun(
+                member.left,
+                member.right,
+                NativeTree.of(member.native),
+                member.values.copy(),
+                member.split_penalty,
+            )
+            for member in self.members
+        )
+        return ForestRun(
+            members=members,
+            scores=self.scores.copy(),
+            n_iterations=self.n_iterations,
+            best=self.best,
+            n_stalled=self.n_stalled,
+            trace=self.trace.copied(),
+            iterations=tuple(self.iterations),
+        )
+
+    def result(self, save: Save[ForestRun] | None) -> OptimizedForest:
+        offer = save or _ignore
+        if not self.n_iterations:
+            offer(self._state)  # grown starts may have taken long
+        while self.n_iterations < self.options.max_iter and not self._is_over():
+            self.n_iterations += 1
+            is_tight = self._tighten(self.n_iterations / self.options.max_iter)
             for number in range(len(self.members)):
-                self._step_over_tree(number, iteration)
+                self._step_over_tree(number, self.n_iterations)
                 self._record("tree")
             self._step_over_leaves()
             objective = self._record("leaves")
             if self.options.keeps_iterations:
                 self.iterations.append(self._trees())
-            if not is_tight:
-                continue
-            is_monotone = self.options.tao.monotone
-            # While everything is accepted, weights grow: the penalty rises as the loss falls.
-            reached = objective if is_monotone else self.trace.loss[-1]
-            n_stalled = 0 if reached < (1 - self.options.tol) * best else n_stalled + 1
-            best = min(best, reached)
-            if n_stalled >= (1 if is_monotone else PATIENCE) and self.options.tol > 0:
-                break
+            if is_tight:
+                self._judge(objective)
+            offer(self._state)
         return OptimizedForest(self._trees(), self.trace, tuple(self.iterations))
 
-    def _add(self, start: Topology | Tree, seed: int) -> None:
-        """Add a tree with given splits, or with splits drawn at random. It gives nothing yet."""
+    def _is_over(self) -> bool:
+        """Whether iterations have brought nothing for long enough."""
+        patience = 1 if self.options.tao.monotone else PATIENCE
+        return self.n_stalled >= patience and self.options.tol > 0
+
+    def _judge(self, objective: float) -> None:
+        """Note whether the last iteration brought anything."""
+        # While everything is accepted, weights grow: the penalty rises as the loss falls.
+        reached = objective if self.options.tao.monotone else self.trace.loss[-1]
+        has_fallen = reached < (1 - self.options.tol) * self.best
+        self.n_stalled = 0 if has_fallen else self.n_stalled + 1
+        self.best = min(self.best, reached)
+
+    def _native(
+        self, left: NDArray[np.int32], right: NDArray[np.int32], seed: int
+    ) -> tuple[_core.TreeOptimizer, TAOOptions]:
+        """State of the next tree in the core, still empty, and its own options."""
         options = self.options
         split = kind_of_split(options.tao.split, len(self.members))
         tao = replace(options.tao, split=split, seed=seed, n_threads=options.n_threads)
-        left, right = (start.left, start.right) if isinstance(start, Tree) else start
+        return native_optimizer(self.problem, left, right, self._core_task(), tao), tao
+
+    def _append(
+        self, native: _core.TreeOptimizer, left: NDArray[np.int32], right: NDArray[np.int32]
+    ) -> _Member:
         first_leaf = sum(member.n_leaves for member in self.members)
-        native = native_optimizer(self.problem, left, right, self._core_task(), tao)
+        self.members.append(_Member(native, left, right, first_leaf))
+        self._take(len(self.members) - 1)
+        return self.members[-1]
+
+    def _restore(self, run: MemberRun, seed: int) -> None:
+        """Add a tree of an earlier run as it was."""
+        native, _ = self._native(run.left, run.right, seed)
+        run.tree.put_into(native)
+        member = self._append(native, run.left, run.right)
+        if run.values.shape != member.values.shape:
+            raise ValueError(
+                f"the given state has leaves of shape {run.values.shape}; this task has "
+                f"{member.values.shape}."
+            )
+        member.values = run.values.copy()
+        member.split_penalty = run.split_penalty
+
+    def _add(self, start: Topology | Tree, seed: int) -> None:
+        """Add a tree with given splits, or with splits drawn at random. It gives nothing yet."""
+        left, right = (start.left, start.right) if isinstance(start, Tree) else start
+        native, tao = self._native(left, right, seed)
         if isinstance(start, Tree):
             set_tree_splits(native, start)
         else:
             is_axis = tao.split == "axis" and tao.monotone
             native.draw_splits(tao.init, start_length(tao), is_axis)
-        self.members.append(_Member(native, left, right, first_leaf))
-        self._take(len(self.members) - 1)
+        member = self._append(native, left, right)
         # Its leaves were fitted to all that is wanted: all trees together would give far too much.
-        self.members[-1].values = np.zeros_like(self.members[-1].values)
+        member.values = np.zeros_like(member.values)
 
     def _keep_leaves(self, number: int, start: Topology | Tree) -> None:
         """Let a given tree give what its leaves say."""
@@ -370,3 +459,7 @@ class _Run:
         tree = replace(tree, leaf_values=values * self.problem.target_scale)
         # A forest that goes on keeps the branches that only earlier rows reached.
         return prune(tree, None if self.keeps_leaves else member.native.reach())
+
+
+def _ignore(snapshot: Callable[[], ForestRun]) -> None:
+    """Nobody wants the state."""

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from spinney import _core
 from spinney.data import Problem
+from spinney.optimize.state import NativeTree, Save, TreeRun
 from spinney.optimize.trace import Trace
 from spinney.tree.prune import prune
 from spinney.tree.structure import Topology, Tree
@@ -94,6 +95,9 @@ def optimize_tree(
     start: Topology | Tree,
     options: TAOOptions,
     callback: Callback | None = None,
+    *,
+    resume: TreeRun | None = None,
+    save: Save[TreeRun] | None = None,
 ) -> OptimizedTree:
     """Tree of least objective met while alternating over the nodes of `start`.
 
@@ -109,8 +113,13 @@ def optimize_tree(
     options : TAOOptions
     callback : callable, optional
         Called with the trace after each sweep.
+    resume : TreeRun, optional
+        Where an earlier run with the same arguments was; this one ends as that would have, to the
+        bit.
+    save : callable, optional
+        Offered the state after each sweep.
     """
-    return _Run(problem, start, options, callback).result()
+    return _Run(problem, start, options, callback, resume, save).result()
 
 
 class _Run:
@@ -122,15 +131,29 @@ class _Run:
         start: Topology | Tree,
         options: TAOOptions,
         callback: Callback | None,
+        resume: TreeRun | None,
+        save: Save[TreeRun] | None,
     ) -> None:
         self.problem = problem
         self.options = options
         self.callback = callback
-        self.trace = Trace()
-        self.began = time.perf_counter()
+        self.save = save
         self.left, self.right = (start.left, start.right) if isinstance(start, Tree) else start
         task = _task(problem, options)
         self.native = native_optimizer(problem, self.left, self.right, task, options)
+        self.has_tree = isinstance(start, Tree) and not self._has_limit()
+        if resume is None:
+            self._begin(start)
+        else:
+            self._resume(resume)
+
+    def _begin(self, start: Topology | Tree) -> None:
+        options, problem = self.options, self.problem
+        self.trace = Trace()
+        self.began = time.perf_counter()
+        self.is_exploring = not options.monotone
+        self.is_settled = False
+        self.n_explored = self.n_stalled = 0
         if isinstance(start, Tree):
             _set_tree(self.native, start, problem, options)
         else:
@@ -139,17 +162,49 @@ class _Run:
             is_axis = options.split == "axis" and options.monotone
             self.native.draw_splits(options.init, start_length(options), is_axis)
         self.best = self._record("start")
-        self.has_tree = isinstance(start, Tree) and not self._has_limit()
         if self._has_limit() or not (self.has_tree or options.monotone):
             # A random tree pays next to no penalty, and must not win for that alone. A given one
             # may have too many weights.
             self.best = math.inf
         self.native.keep()
 
+    def _resume(self, run: TreeRun) -> None:
+        """Take up the work of an earlier run."""
+        if not 0 <= run.n_explored <= max(self._n_exploring(), 0):
+            raise ValueError(
+                f"the given state is after {run.n_explored} exploring sweeps; this task has "
+                f"{self._n_exploring()}."
+            )
+        self.trace = run.trace.copied()
+        self.began = time.perf_counter() - self.trace.seconds[-1]
+        self.is_exploring = run.best_tree is not None
+        self.is_settled = run.is_settled
+        self.n_explored, self.n_stalled = run.n_explored, run.n_stalled
+        self.best = run.best
+        if run.best_tree is not None:
+            run.best_tree.put_into(self.native)
+            self.native.keep()
+        run.tree.put_into(self.native)
+        if run.n_explored:
+            self._tighten(run.n_explored / self._n_exploring())
+
+    def _state(self) -> TreeRun:
+        """Where the run is now, between two sweeps."""
+        return TreeRun(
+            tree=NativeTree.of(self.native),
+            best_tree=NativeTree.kept_by(self.native) if self.is_exploring else None,
+            best=self.best,
+            n_explored=self.n_explored,
+            n_stalled=self.n_stalled,
+            is_settled=self.is_settled,
+            trace=self.trace.copied(),
+        )
+
     def result(self) -> OptimizedTree:
-        if not self.options.monotone:
-            self._explore(self.options.max_iter - self._n_settling())
+        if self.is_exploring:
+            self._explore(self._n_exploring())
             self.native.restore()
+            self.is_exploring = False
         self._settle()
         if self.options.relax_leaves:
             self.native.relax_leaves(RELAXED_RIDGE * self.problem.squared_length)
@@ -164,21 +219,29 @@ class _Run:
         least = 1 if self.has_tree or self.options.max_iter > 1 else 0
         return max(least, round(SETTLE_SHARE * self.options.max_iter))
 
+    def _n_exploring(self) -> int:
+        return self.options.max_iter - self._n_settling()
+
     def _explore(self, n_sweeps: int) -> None:
         """Sweeps that accept every solution, until they are used up or have long found nothing."""
-        n_stalled = 0
-        for number in range(1, n_sweeps + 1):
-            is_tight = self._tighten(number / n_sweeps)
+        while self.n_explored < n_sweeps and not self._is_out_of_patience():
+            self.n_explored += 1
+            is_tight = self._tighten(self.n_explored / n_sweeps)
             self._sweep(is_guarded=False)
             objective = self._record("explore")
-            if not is_tight:
-                continue
-            n_stalled = n_stalled + 1 if self._has_stalled(objective) else 0
-            if objective < self.best:
-                self.best = objective
-                self.native.keep()
-            if n_stalled >= PATIENCE and self.options.tol > 0:
-                break
+            if is_tight:
+                self._judge(objective)
+            self._offer()
+
+    def _is_out_of_patience(self) -> bool:
+        return self.n_stalled >= PATIENCE and self.options.tol > 0
+
+    def _judge(self, objective: float) -> None:
+        """Keep the tree if it is the best so far."""
+        self.n_stalled = self.n_stalled + 1 if self._has_stalled(objective) else 0
+        if objective < self.best:
+            self.best = objective
+            self.native.keep()
 
     def _tighten(self, progress: float) -> bool:
         """Limit the weights of hyperplanes, the more the further exploring is; True if for good."""
@@ -201,13 +264,17 @@ class _Run:
 
     def _settle(self) -> None:
         """Guarded sweeps until the sweeps are used up or the objective stops falling."""
-        for _ in range(self.options.max_iter - len(self.trace)):
+        while len(self.trace) < self.options.max_iter and not self.is_settled:
             self._sweep(is_guarded=True)
             objective = self._record("settle")
-            has_stalled = self._has_stalled(objective)
+            self.is_settled = self._has_stalled(objective) and self.options.tol > 0
             self.best = objective
-            if has_stalled and self.options.tol > 0:
-                break
+            self._offer()
+
+    def _offer(self) -> None:
+        """Let the caller have the state after a sweep."""
+        if self.save is not None:
+            self.save(self._state)
 
     def _has_stalled(self, objective: float) -> bool:
         """True if the objective is not below the best one by a share of `tol`."""

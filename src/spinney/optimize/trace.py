@@ -52,6 +52,16 @@ class Trace:
             self.phase + later.phase[1:],
         )
 
+    def copied(self) -> Trace:
+        """A trace that does not grow with this one."""
+        return Trace(
+            list(self.objective),
+            list(self.loss),
+            list(self.n_active),
+            list(self.seconds),
+            list(self.phase),
+        )
+
     def at(self, phase: str) -> Trace:
         """The start and the entries of one phase."""
         kept = [number for number, of in enumerate(self.phase) if of in ("start", phase)]

@@ -1,0 +1,94 @@
+"""What a fit is of, in a form that can be stored and compared, and words for what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from spinney.storage import DamagedFileError
+
+#: What to say if the fact of that name differs; the shape comes with its values.
+FACTS = {
+    "shape": "X had shape {was}, has {now}",
+    "names": "X has other column names",
+    "rows": "X has other values (or row order)",
+    "targets": "y has other values",
+    "classes": "y has other classes",
+    "weights": "sample_weight has other values",
+    "validation": "the validation rows are others",
+    "start": "the trees that warm_start goes on from are others",
+}
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What decides the outcome of a fit.
+
+    Attributes
+    ----------
+    library : str
+        Version of the library; another one may compute other bits.
+    estimator : str
+        Name of its class.
+    parameters : mapping of str to JSON values
+        Constructor's values, but for those that may change.
+    facts : mapping of str to JSON values
+        Digests of the data and of what a warm start goes on from, by the names in `FACTS`.
+    """
+
+    library: str
+    estimator: str
+    parameters: Mapping[str, Any]
+    facts: Mapping[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: object) -> Identity:
+        """What `as_json` gave; raises DamagedFileError for anything else."""
+        kinds = {"library": str, "estimator": str, "parameters": dict, "facts": dict}
+        if not isinstance(stored, dict) or stored.keys() != kinds.keys():
+            raise DamagedFileError("the file does not say which fit it is of.")
+        for name, kind in kinds.items():
+            if not isinstance(stored[name], kind):
+                raise DamagedFileError(f"{name} of the fit is a {type(stored[name]).__name__}.")
+        return cls(**stored)
+
+    def differences(self, now: Identity) -> list[str]:
+        """What is different now, in words; empty if nothing is."""
+        if self.library != now.library:
+            return [f"it was written by spinney {self.library}, this is {now.library}"]
+        if self.estimator != now.estimator:
+            return [f"it is of a {self.estimator}, this is a {now.estimator}"]
+        return [
+            *_different_parameters(self.parameters, now.parameters),
+            *_different_facts(self.facts, now.facts),
+        ]
+
+
+def _different_parameters(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    for name in sorted({*was, *now}):
+        if was.get(name) == now.get(name):
+            continue
+        before, after = _shown(was.get(name)), _shown(now.get(name))
+        yield f"{name} was {before}, is {'another' if before == after else after}"
+
+
+def _shown(value: Any) -> str:
+    """A parameter as a person would write it; digests are not shown."""
+    if isinstance(value, dict) and "shown" in value:
+        return str(value["shown"])
+    return repr(value)
+
+
+def _different_facts(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    shapes_differ = was.get("shape") != now.get("shape")
+    for name, words in FACTS.items():
+        if was.get(name) == now.get(name):
+            continue
+        if shapes_differ and name in ("rows", "targets", "weights"):
+            continue  # said by the shape
+        yield words.format(was=was.get(name), now=now.get(name))
