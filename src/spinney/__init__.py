@@ -28,7 +28,7 @@ from spinney.estimators import (
     tune_co2,
     tune_fao,
 )
-from spinney.model import export_text
+from spinney.model import export_text, to_onnx
 from spinney.optimize import Trace
 from spinney.tree import Tree
 
@@ -63,6 +63,7 @@ __all__ = [
     "export_text",
     "refine_leaves",
     "regularization_path",
+    "to_onnx",
     "tune_co2",
     "tune_fao",
 ]
