@@ -29,7 +29,7 @@ from spinney.estimators import (
     tune_co2,
     tune_fao,
 )
-from spinney.model import export_text, from_dict, load, save, to_dict
+from spinney.model import export_text, from_dict, load, save, to_dict, to_onnx
 from spinney.optimize import Trace
 from spinney.storage import DamagedFileError
 from spinney.tree import Tree
@@ -68,6 +68,7 @@ __all__ = [
     "regularization_path",
     "save",
     "to_dict",
+    "to_onnx",
     "tune_co2",
     "tune_fao",
 ]

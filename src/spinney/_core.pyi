@@ -77,6 +77,17 @@ class Forest:
         self, rows: Rows, tree_weights: _Float64, is_softmax: bool, n_threads: int
     ) -> _Float64: ...
 
+@final
+class Readout:
+    """A packed forest with what its trees say and count."""
+
+    def __init__(
+        self, forest: Forest, says: str, tree_weights: _Float64, offsets: _Float64
+    ) -> None: ...
+    def largest(self, x: _Float32 | _Float64, n_threads: int = 1) -> int | _Int32: ...
+    def totals(self, x: _Float32 | _Float64, n_threads: int = 1) -> _Float64: ...
+
+def softmax(scores: _Float64) -> _Float64: ...
 def logistic_split(
     rows: Rows,
     mean: _Float64,

@@ -229,7 +229,7 @@ def test_threads_may_share_a_new_forest():
 
 def test_forest_outlives_the_arrays_of_its_trees():
     tree = random_forest(6).trees[1]
-    native = Forest((tree,))._native
+    native = Forest((tree,)).native
     rows = as_rows(random_bytes(50, 6))
     wanted = apply(tree, rows)
     del tree

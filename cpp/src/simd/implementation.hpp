@@ -528,7 +528,9 @@ void softmax(std::span<double> scores) {
         const std::size_t count = std::min<std::size_t>(4, scores.size() - k);
         double part[4] = {};
         for (std::size_t i = 0; i < count; ++i) part[i] = scores[k + i] - largest;
-        store(part, exp_negative(load<Double4>(part)));
+        const auto below = load<Double4>(part);
+        // A class that is never seen has a score of -1e200: its odds are zero, not the least that exp gives.
+        store(part, below < -700.0 ? Double4{} : exp_negative(below));
         std::copy_n(part, count, scores.data() + k);
     }
     double total = 0.0;

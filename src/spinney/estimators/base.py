@@ -19,10 +19,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from spinney import _core
 from spinney.checkpoint import Checkpoint
 from spinney.data import Problem, classification_problem, regression_problem
 from spinney.estimators.class_weight import class_factors
 from spinney.estimators.fingerprint import generator_state, identity_of
+from spinney.estimators.predictor import Compilable
+from spinney.estimators.readout import Readout
 from spinney.estimators.validation import (
     Rows,
     check_rows,
@@ -34,8 +37,11 @@ from spinney.estimators.validation import (
 )
 from spinney.tree.structure import Tree
 
+#: Rows that the core gives to one thread in any case.
+FEW_ROWS = 64
 
-class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+
+class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Transaction around ``fit``, and checked rows."""
 
     _is_kept: NDArray[np.bool_]  # which of the given rows have a weight
@@ -137,6 +143,14 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def _n_threads(self) -> int:
         """Threads for the native core; None means one, unless joblib's context says otherwise."""
         return int(effective_n_jobs(self.n_jobs))
+
+    def _n_threads_for(self, rows: _core.Rows) -> int:
+        """Threads to predict these rows: asking joblib takes longer than a few of them."""
+        return self._n_threads() if rows.n_rows > FEW_ROWS else 1
+
+    def _readout(self) -> Readout:
+        """What the estimator does with the leaves of a row."""
+        raise NotImplementedError
 
     def _checked_rows(self, X: ArrayLike) -> Rows:
         if not hasattr(self, "n_features_in_"):

@@ -20,7 +20,9 @@ from spinney.data import Problem, as_rows
 from spinney.ensembles.boosting import BoostedTree, BoostingRule, boost_trees
 from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.parameters import check_boolean, check_choice
+from spinney.estimators.probabilities import vote_shares
 from spinney.estimators.progress import report_tree
+from spinney.estimators.readout import Readout
 from spinney.estimators.tao_base import TAOClassification
 from spinney.estimators.watch import Judged, VoteWatch, given_classes
 from spinney.estimators.watched import BoostedForest
@@ -210,7 +212,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         -------
         float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
         """
-        return _shares(self._votes(X))
+        return vote_shares(self._votes(X))
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Weighted votes, divided by the sum of the weights.
@@ -254,7 +256,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         float64 ndarray of shape (n_rows, n_classes)
         """
         for votes in self._staged_votes(X):
-            yield _shares(votes)
+            yield vote_shares(votes)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -331,7 +333,18 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
 
     def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
         rows = as_rows(self._checked_rows(X))
-        return self.forest_.votes(rows, self.estimator_weights_, n_threads=self._n_threads())
+        n_threads = self._n_threads_for(rows)
+        return self.forest_.votes(rows, self.estimator_weights_, n_threads=n_threads)
+
+    def _readout(self) -> Readout:
+        return Readout(
+            self.forest_,
+            "label",
+            "shares",
+            self.estimator_weights_,
+            np.zeros(self.n_classes_),
+            self.classes_,
+        )
 
     def _staged_votes(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Weighted votes after each tree, summed in the order of the trees."""
@@ -342,12 +355,6 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         for label, weight in zip(labels.T, self.estimator_weights_, strict=True):
             votes[numbers, label] += weight
             yield votes
-
-
-def _shares(votes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Votes of each row, divided by their sum."""
-    shares: NDArray[np.float64] = votes / votes.sum(axis=1, keepdims=True)
-    return shares
 
 
 def _warn_of_end(n_trees: int, error: float, rule: BoostingRule) -> None:

@@ -179,8 +179,10 @@ class _FAOForest(SummedForest):
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         """Mean over the forests of the sum of their trees, (n_rows, n_outputs)."""
         rows = as_rows(self._checked_rows(X))
-        shares = np.full(self.forest_.n_trees, 1.0 / self.n_forests_)
-        return self.forest_.sums(rows, shares, n_threads=self._n_threads())
+        return self.forest_.sums(rows, self._tree_weights(), n_threads=self._n_threads_for(rows))
+
+    def _tree_weights(self) -> NDArray[np.float64]:
+        return np.full(self.forest_.n_trees, 1.0 / self.n_forests_)
 
 
 def _trees_at(forest: OptimizedForest, iteration: int | None) -> tuple[Tree, ...]:

@@ -269,7 +269,9 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
 
     def _is_hard(self) -> bool:
         check_choice("voting", self.voting, VOTINGS)  # it may be changed after ``fit``
-        return self.voting == "hard" or (self.voting == "auto" and not self.trees_[0].is_linear)
+        return self.voting == "hard" or (
+            self.voting == "auto" and not self.forest_.trees[0].is_linear
+        )
 
 
 class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):

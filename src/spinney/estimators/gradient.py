@@ -109,9 +109,14 @@ class _GradientBoosting(SummedForest, BoostedForest):
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         """First scores and what all trees add to them, (n_rows, n_outputs)."""
         rows = as_rows(self._checked_rows(X))
-        shares = np.ones(self.forest_.n_trees)
-        sums = self.forest_.sums(rows, shares, n_threads=self._n_threads())
+        sums = self.forest_.sums(rows, self._tree_weights(), n_threads=self._n_threads_for(rows))
         return sums + self.first_scores_
+
+    def _tree_weights(self) -> NDArray[np.float64]:
+        return self.forest_.unit_weights
+
+    def _offsets(self) -> NDArray[np.float64]:
+        return self.first_scores_
 
     def _staged_scores(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Scores after each tree, summed in the order of the trees."""

@@ -19,7 +19,9 @@ from spinney.ensembles.greedy import SubspacePlan, count_subspaces
 from spinney.ensembles.plan import SamplePlan
 from spinney.estimators.growth import GrownForest
 from spinney.estimators.parameters import check_choice, check_integer
+from spinney.estimators.readout import Readout
 from spinney.estimators.sampled import SampledClassifier
+from spinney.estimators.ties import is_tied, with_rejects
 from spinney.grow import HO_SPLITS, GrowOptions
 
 ON_TIE = ("first", "reject")
@@ -163,7 +165,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         labels: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
         if self.on_tie == "first":
             return labels
-        return _with_rejects(labels, _is_tied(votes), self._label_of_rejects())
+        return with_rejects(labels, is_tied(votes), self._label_of_rejects())
 
     def reject_rate(self, X: ArrayLike) -> float:
         """Share of rows whose best classes have equal probabilities.
@@ -172,7 +174,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         ----------
         X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
         """
-        return float(_is_tied(self._votes(X)).mean())
+        return float(is_tied(self._votes(X)).mean())
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Share of rows that are predicted correctly; a rejected row is not.
@@ -191,6 +193,11 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         check_consistent_length(predicted, truth, sample_weight)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return float(np.average(predicted == truth, weights=weights))
+
+    def _readout(self) -> Readout:
+        check_choice("on_tie", self.on_tie, ON_TIE)
+        label = self._label_of_rejects() if self.on_tie == "reject" else None
+        return replace(super()._readout(), reject_label=label)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -246,20 +253,3 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
                 'which is a class; give a label that is none; try reject_label="?".'
             )
         return label
-
-
-def _is_tied(votes: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether more than one class has the most votes, up to the rounding of their sums."""
-    least = (1 - 1e-12) * votes.max(axis=1, keepdims=True)
-    tied: NDArray[np.bool_] = (votes >= least).sum(axis=1) > 1
-    return tied
-
-
-def _with_rejects(labels: NDArray[Any], is_rejected: NDArray[np.bool_], label: Any) -> NDArray[Any]:
-    """Labels with another one for rejected rows; objects if it is of another kind."""
-    given = np.asarray(label)
-    is_number = [array.dtype.kind in "biuf" for array in (labels, given)]
-    is_alike = labels.dtype.kind == given.dtype.kind or all(is_number)
-    mixed: NDArray[Any] = labels.astype(np.result_type(labels, given) if is_alike else object)
-    mixed[is_rejected] = label
-    return mixed

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+
+from spinney import _core
 
 
 def class_probabilities(scores: NDArray[np.float64], loss: str) -> NDArray[np.float64]:
@@ -13,7 +14,17 @@ def class_probabilities(scores: NDArray[np.float64], loss: str) -> NDArray[np.fl
     The cross-entropy is a loss of the softmax of the scores. Other losses make scores estimates of
     one-hot targets, and the nearest probabilities are returned.
     """
-    return np.asarray(softmax(scores, axis=1)) if loss == "log_loss" else nearest_shares(scores)
+    return softmax(scores) if loss == "log_loss" else nearest_shares(scores)
+
+
+def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Softmax of each row, by the core: libm's exp differs between machines."""
+    return _core.softmax(np.ascontiguousarray(scores))
+
+
+def vote_shares(votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Votes of each row, divided by their sum."""
+    return votes / _row_sums(votes)
 
 
 def nearest_shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -29,4 +40,9 @@ def nearest_shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     rows = np.arange(len(scores))
     threshold = excess[rows, n_positive - 1] / n_positive
     shares = np.maximum(scores - threshold[:, None], 0.0)
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+    return np.asarray(shares / _row_sums(shares))
+
+
+def _row_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum of each row from left to right, as exported code adds: numpy's own goes in pairs."""
+    return np.asarray(np.cumsum(values, axis=1)[:, -1:])

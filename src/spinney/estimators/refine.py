@@ -20,10 +20,14 @@ from sklearn.utils.validation import (
 )
 
 from spinney.estimators.parameters import SCORE_LOSSES, check_loss, check_n_jobs, check_real
+from spinney.estimators.predictor import Compilable
 from spinney.estimators.probabilities import class_probabilities
+from spinney.estimators.readout import Readout, finish_of
+from spinney.estimators.refined_trees import trees_with_values
 from spinney.estimators.validation import check_sample_weight, check_targets, check_total_weight
 from spinney.losses import ForestLoss
 from spinney.optimize.leaves import LeafTask, solve_leaves
+from spinney.tree.forest import Forest
 
 #: Rounds on the bound of a loss, at most; most forests need fewer.
 MOST_ROUNDS = 300
@@ -110,7 +114,7 @@ def _kind_of(forest: Any) -> str | None:
     return getattr(forest, "_estimator_type", None)
 
 
-class _RefinedForest(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class _RefinedForest(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Leaves of a forest, numbered through all trees, and their values."""
 
     leaf_values_: NDArray[np.float64]
@@ -146,6 +150,10 @@ class _RefinedForest(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             if hasattr(self.forest, name):
                 learned[name] = getattr(self.forest, name)
         return {**learned, "_fitted_loss": self.loss}
+
+    def _refined_forest(self) -> Forest:
+        """The forest with constant leaves that hold the values found."""
+        return Forest(tuple(trees_with_values(self.forest, self._leaf_ids, self.leaf_values_)))
 
     def _sums(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self, "leaf_values_")
@@ -224,6 +232,12 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         self.score_before_ = float(accuracy_score(labels, before, sample_weight=weights))
         self.score_after_ = float(self.score(X, labels, weights))
         return self
+
+    def _readout(self) -> Readout:
+        forest = self._refined_forest()
+        finish = finish_of(self._fitted_loss)
+        offsets = np.zeros(len(self.classes_))
+        return Readout(forest, "outputs", finish, forest.unit_weights, offsets, self.classes_)
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Scores of the classes; with two classes that of the second less that of the first."""
@@ -309,6 +323,11 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
         """Mean of the targets and the values of the leaves that a row reaches, added up."""
         values: NDArray[np.float64] = self._sums(X) + self.mean_
         return values[:, 0] if self._is_flat else values
+
+    def _readout(self) -> Readout:
+        forest = self._refined_forest()
+        weights, is_flat = forest.unit_weights, self._is_flat
+        return Readout(forest, "outputs", "identity", weights, self.mean_, is_flat=is_flat)
 
 
 def _classes_of(forest: Any) -> NDArray[Any]:

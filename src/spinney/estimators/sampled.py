@@ -18,6 +18,7 @@ from spinney.ensembles.plan import SamplePlan, out_of_bag
 from spinney.estimators.base import Regression
 from spinney.estimators.forest_base import ForestEstimator, VotingForest
 from spinney.estimators.parameters import check_boolean, check_choice
+from spinney.estimators.readout import Readout
 from spinney.estimators.sampling import check_n_estimators, count_features, count_samples
 from spinney.tree.route import outputs
 from spinney.tree.structure import Tree
@@ -154,10 +155,20 @@ class SampledClassifier(SampledForest, VotingForest):
     def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
         """Votes, or sums of probabilities, of all trees."""
         rows = as_rows(self._checked_rows(X))
-        weights = np.ones(self.forest_.n_trees)
+        weights, n_threads = self.forest_.unit_weights, self._n_threads_for(rows)
         if self._is_hard():
-            return self.forest_.votes(rows, weights, n_threads=self._n_threads())
-        return self.forest_.sums(rows, weights, is_softmax=True, n_threads=self._n_threads())
+            return self.forest_.votes(rows, weights, n_threads=n_threads)
+        return self.forest_.sums(rows, weights, is_softmax=True, n_threads=n_threads)
+
+    def _readout(self) -> Readout:
+        return Readout(
+            self.forest_,
+            "label" if self._is_hard() else "probabilities",
+            "mean",
+            self.forest_.unit_weights,
+            np.zeros(self.n_classes_),
+            self.classes_,
+        )
 
     def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
         if self._is_hard():
@@ -189,10 +200,22 @@ class SampledRegressor(SampledForest, Regression):
         float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
         """
         rows = as_rows(self._checked_rows(X))
-        weights = np.ones(self.forest_.n_trees)
-        sums = self.forest_.sums(rows, weights, is_softmax=False, n_threads=self._n_threads())
+        weights = self.forest_.unit_weights
+        sums = self.forest_.sums(
+            rows, weights, is_softmax=False, n_threads=self._n_threads_for(rows)
+        )
         values = sums / len(weights)
         return values[:, 0] if self.n_outputs_ == 1 else values
+
+    def _readout(self) -> Readout:
+        return Readout(
+            self.forest_,
+            "outputs",
+            "mean",
+            self.forest_.unit_weights,
+            np.zeros(self.n_outputs_),
+            is_flat=self.n_outputs_ == 1,
+        )
 
     def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
         del tree  # constant and linear leaves alike say the value itself

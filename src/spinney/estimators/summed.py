@@ -15,6 +15,7 @@ from spinney.estimators.parameters import (
     check_real,
 )
 from spinney.estimators.probabilities import class_probabilities
+from spinney.estimators.readout import Readout, finish_of
 from spinney.estimators.tao_base import TAOClassification, TAORegression
 from spinney.estimators.watch import Judged, given_classes, given_numbers
 from spinney.estimators.watched import WatchedForest
@@ -65,6 +66,14 @@ class SummedForest(WatchedForest):
         """What the trees give each row together, (n_rows, n_outputs)."""
         raise NotImplementedError
 
+    def _tree_weights(self) -> NDArray[np.float64]:
+        """What each tree counts in the scores."""
+        raise NotImplementedError
+
+    def _offsets(self) -> NDArray[np.float64]:
+        """What is added to the sums of the trees."""
+        return np.zeros(self.forest_.n_outputs)
+
 
 class SummedClassifier(SummedForest, VotingForest, TAOClassification):
     """Sums are scores of classes."""
@@ -111,6 +120,11 @@ class SummedClassifier(SummedForest, VotingForest, TAOClassification):
     def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
         return self._scores(X)
 
+    def _readout(self) -> Readout:
+        finish = finish_of(self._fitted_loss)
+        weights, offsets = self._tree_weights(), self._offsets()
+        return Readout(self.forest_, "outputs", finish, weights, offsets, self.classes_)
+
 
 class SummedRegressor(SummedForest, TAORegression):
     """Sums are the numbers to predict."""
@@ -130,6 +144,11 @@ class SummedRegressor(SummedForest, TAORegression):
 
     def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
         return given_numbers(self, X_val, y_val)
+
+    def _readout(self) -> Readout:
+        weights, offsets = self._tree_weights(), self._offsets()
+        is_flat = self.n_outputs_ == 1
+        return Readout(self.forest_, "outputs", "identity", weights, offsets, is_flat=is_flat)
 
     def _flat(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return values[:, 0] if self.n_outputs_ == 1 else values

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem, as_rows
 from spinney.estimators.base import Classification, Estimator, Regression
 from spinney.estimators.importance import split_importances
-from spinney.tree.route import apply, decision_path, outputs
+from spinney.estimators.probabilities import softmax
+from spinney.estimators.readout import Readout
+from spinney.tree.forest import Forest
+from spinney.tree.route import apply, decision_path
 from spinney.tree.size import count_flops, count_parameters
 from spinney.tree.structure import Tree
 
@@ -38,8 +41,8 @@ class TreeEstimator(Estimator):
         -------
         int32 ndarray of shape (n_rows,)
         """
-        rows = self._checked_rows(X)
-        return apply(self.tree_, as_rows(rows), n_threads=self._n_threads())
+        rows = as_rows(self._checked_rows(X))
+        return Forest.of(self.tree_).apply(rows, self._n_threads_for(rows))[:, 0]
 
     def decision_path(self, X: ArrayLike) -> sp.csr_matrix:
         """Nodes that each row passes, as a sparse 0/1 matrix.
@@ -83,8 +86,9 @@ class TreeEstimator(Estimator):
 
     def _outputs(self, X: ArrayLike) -> NDArray[np.float64]:
         """What the leaves say of each row: fractions, scores or values."""
-        rows = self._checked_rows(X)
-        return outputs(self.tree_, as_rows(rows), n_threads=self._n_threads())
+        rows = as_rows(self._checked_rows(X))
+        forest = Forest.of(self.tree_)
+        return forest.sums(rows, forest.unit_weights, n_threads=self._n_threads_for(rows))
 
 
 class TreeClassifier(TreeEstimator, Classification):
@@ -101,14 +105,14 @@ class TreeClassifier(TreeEstimator, Classification):
         -------
         ndarray of shape (n_rows,)
         """
-        check_is_fitted(self)
+        if not hasattr(self, "tree_"):
+            check_is_fitted(self)
         if self.tree_.is_linear:
             best = self._outputs(X).argmax(axis=1)  # softmax keeps the order of the scores
         else:
             # One label a leaf: far less to look at than class fractions for every row.
-            label_of_node = np.zeros(self.tree_.n_nodes, dtype=np.intp)
-            label_of_node[self.tree_.leaf_nodes] = self.tree_.leaf_values.argmax(axis=1)
-            best = label_of_node[self.apply(X)]
+            rows = as_rows(self._checked_rows(X))
+            best = Forest.of(self.tree_).labels(rows, self._n_threads_for(rows))[:, 0]
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
@@ -124,7 +128,17 @@ class TreeClassifier(TreeEstimator, Classification):
         float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
         """
         scores = self._outputs(X)
-        return softmax(scores, axis=1) if self.tree_.is_linear else scores
+        return softmax(scores) if self.tree_.is_linear else scores
+
+    def _readout(self) -> Readout:
+        return Readout(
+            Forest.of(self.tree_),
+            "outputs",
+            "softmax" if self.tree_.is_linear else "identity",
+            np.ones(1),
+            np.zeros(self.n_classes_),
+            self.classes_,
+        )
 
     def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Logarithms of `predict_proba`; -inf where a leaf has no row of the class.
@@ -160,3 +174,13 @@ class TreeRegressor(TreeEstimator, Regression):
         """
         values = self._outputs(X)
         return values[:, 0] if self.n_outputs_ == 1 else values
+
+    def _readout(self) -> Readout:
+        return Readout(
+            Forest.of(self.tree_),
+            "outputs",
+            "identity",
+            np.ones(1),
+            np.zeros(self.n_outputs_),
+            is_flat=self.n_outputs_ == 1,
+        )

@@ -132,6 +132,8 @@ def as_float32(X: object, column_names: NDArray[np.object_] | None = None) -> Ro
     if sp.issparse(X):
         return _sparse_as_float32(X, column_names)
     dense = np.asarray(X)
+    if dense.dtype == np.float32 and dense.flags.carray:
+        return dense
     with np.errstate(over="ignore", under="ignore"):
         rows = np.require(dense, np.float32, ["C", "A", "E"])
     if dense.dtype.kind == "f" and dense.dtype.itemsize > 4 and not _is_finite(rows):

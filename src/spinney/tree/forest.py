@@ -52,6 +52,15 @@ class Forest:
                     "Train them on the same columns and targets."
                 )
 
+    @classmethod
+    def of(cls, tree: Tree) -> Forest:
+        """The forest of this tree alone, packed once and kept beside it."""
+        # In the tree's own dict as a cached property would be: it is left behind by pickles too.
+        forest: Forest | None = tree.__dict__.get("_forest")
+        if forest is None:
+            forest = tree.__dict__["_forest"] = cls((tree,))
+        return forest
+
     def __getstate__(self) -> dict[str, Any]:
         return {"trees": self.trees}
 
@@ -75,16 +84,23 @@ class Forest:
         """Number of parameters of all trees, counted as in `count_parameters`."""
         return sum(count_parameters(tree) for tree in self.trees)
 
+    @cached_property
+    def unit_weights(self) -> NDArray[np.float64]:
+        """A weight of 1 for each tree."""
+        weights = np.ones(self.n_trees)
+        weights.flags.writeable = False
+        return weights
+
     def apply(self, rows: _core.Rows, n_threads: int = 1) -> NDArray[np.int32]:
         """Node number of the leaf that each row reaches, int32 of shape (n_rows, n_trees)."""
-        return self._native.apply(rows, n_threads)
+        return self.native.apply(rows, n_threads)
 
     def labels(self, rows: _core.Rows, n_threads: int = 1) -> NDArray[np.int32]:
         """Output with the largest value in the leaf of each row, int32 of shape (n_rows, n_trees).
 
         The first of equal outputs counts. Linear leaves are asked for their scores.
         """
-        return self._native.labels(rows, n_threads)
+        return self.native.labels(rows, n_threads)
 
     def votes(
         self, rows: _core.Rows, tree_weights: ArrayLike, n_threads: int = 1
@@ -104,7 +120,7 @@ class Forest:
         -------
         ndarray of float64, shape (n_rows, n_outputs)
         """
-        return self._native.votes(rows, _as_weights(tree_weights), n_threads)
+        return self.native.votes(rows, _as_weights(tree_weights), n_threads)
 
     def sums(
         self,
@@ -132,7 +148,7 @@ class Forest:
         -------
         ndarray of float64, shape (n_rows, n_outputs)
         """
-        return self._native.sums(rows, _as_weights(tree_weights), is_softmax, n_threads)
+        return self.native.sums(rows, _as_weights(tree_weights), is_softmax, n_threads)
 
     def decision_path(
         self, rows: _core.Rows, n_threads: int = 1
@@ -181,7 +197,8 @@ class Forest:
 
     # Two threads may both build it; either copy does.
     @cached_property
-    def _native(self) -> _core.Forest:
+    def native(self) -> _core.Forest:
+        """The packed copy of the trees."""
         for tree in self.trees:
             tree.check()  # cheap beside packing; trees may come from anywhere
         arrays = [

@@ -1,0 +1,71 @@
+"""The trees of a forest with other constants in their leaves, in the layout of this library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.tree.convert import from_sklearn
+from spinney.tree.structure import Tree, breadth_first
+
+
+def trees_with_values(
+    forest: Any, leaf_ids: list[NDArray[np.int64]], values: NDArray[np.float64]
+) -> Iterator[Tree]:
+    """Trees of `forest` whose leaves hold `values`.
+
+    Parameters
+    ----------
+    forest : fitted forest of spinney or scikit-learn
+        What was refined.
+    leaf_ids : list of ndarray
+        Leaves of each tree that have values, in the numbering of `forest`, ascending.
+    values : float64 ndarray of shape (n_leaves, n_outputs)
+        Values of these leaves, one tree after the other. All other leaves get zeros.
+    """
+    first = 0
+    for (tree, numbers), known in zip(_trees_of(forest), leaf_ids, strict=True):
+        of_tree = values[first : first + len(known)]
+        first += len(known)
+        leaves = numbers[tree.leaf_nodes]
+        place = np.minimum(np.searchsorted(known, leaves), len(known) - 1)
+        found = np.where((known[place] == leaves)[:, None], of_tree[place], 0.0)
+        yield _with_constants(tree, found)
+
+
+def _trees_of(forest: Any) -> list[tuple[Tree, NDArray[np.int64]]]:
+    """Each tree, and what `forest` calls its nodes."""
+    given = forest.trees_ if hasattr(forest, "trees_") else [getattr(forest, "tree_", None)]
+    own = [tree for tree in given if isinstance(tree, Tree)]
+    if own:
+        return [(tree, np.arange(tree.n_nodes, dtype=np.int64)) for tree in own]
+    members = np.ravel(getattr(forest, "estimators_", [forest]))
+    has_own_columns = hasattr(forest, "estimators_features_")
+    if has_own_columns or not all(hasattr(member, "tree_") for member in members):
+        raise TypeError(
+            f"the refined forest={type(forest).__name__} has trees that cannot be read; give a "
+            "forest of spinney, or a random forest, extra trees or gradient boosting of "
+            "scikit-learn; try refine_leaves on one of these."
+        )
+    return [(from_sklearn(member), _old_numbers(member.tree_)) for member in members]
+
+
+def _old_numbers(tree: Any) -> NDArray[np.int64]:
+    """Number in scikit-learn's tree of each node of ours."""
+    order, _, _ = breadth_first(tree.children_left, tree.children_right)
+    return order.astype(np.int64)
+
+
+def _with_constants(tree: Tree, values: NDArray[np.float64]) -> Tree:
+    return replace(
+        tree,
+        leaf_kind="constant",
+        leaf_values=values,
+        leaf_indptr=np.zeros(values.size + 1, dtype=np.int64),
+        leaf_indices=np.empty(0, dtype=np.int32),
+        leaf_weights=np.empty(0, dtype=np.float32),
+    )
