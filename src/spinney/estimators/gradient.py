@@ -172,6 +172,9 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         Threads inside each tree and of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -192,6 +195,9 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         Number of classes, of targets (1), of columns, and of sweeps of the longest optimisation.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -241,6 +247,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -266,13 +273,14 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Scores of the first tree, the first two, and so on.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Yields
         ------
@@ -286,7 +294,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Yields
         ------
@@ -301,7 +309,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Yields
         ------
@@ -371,6 +379,9 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         Threads inside each tree and of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -389,6 +400,9 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         Number of targets, of columns, and of sweeps of the longest optimisation.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -438,6 +452,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -463,13 +478,14 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
     def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Predictions of the first tree, the first two, and so on.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Yields
         ------

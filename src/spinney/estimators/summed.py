@@ -74,7 +74,7 @@ class SummedClassifier(SummedForest, VotingForest, TAOClassification):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -91,7 +91,7 @@ class SummedClassifier(SummedForest, VotingForest, TAOClassification):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -120,7 +120,7 @@ class SummedRegressor(SummedForest, TAORegression):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
