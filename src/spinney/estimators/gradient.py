@@ -20,7 +20,7 @@ from spinney.estimators.parameters import (
 )
 from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.progress import report_tree
-from spinney.estimators.start import Start
+from spinney.estimators.start import Start, check_same_encoding
 from spinney.estimators.summed import SummedClassifier, SummedForest, SummedRegressor
 from spinney.estimators.watch import Judged, LossWatch
 from spinney.estimators.watched import BoostedForest
@@ -48,6 +48,7 @@ class _GradientBoosting(SummedForest, BoostedForest):
             self._check_same_loss()
 
     def _start(self) -> Start:
+        check_same_encoding(self.init, self.encoding_)
         # The trees of boosting are regression trees, whatever y holds.
         return Start(self.init, self.max_depth, self.split, None)
 

@@ -63,9 +63,8 @@ class Column:
     def take(self, is_kept: NDArray[np.bool_]) -> Column:
         """The column with some of its rows."""
         if self.kind == TEXT:
-            return replace(
-                self, texts=[self.texts[row] for row in np.flatnonzero(is_kept).tolist()]
-            )
+            rows = np.flatnonzero(is_kept).tolist()
+            return replace(self, texts=[self.texts[row] for row in rows])
         return replace(self, numbers=self.numbers[is_kept])
 
 

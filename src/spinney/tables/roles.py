@@ -44,10 +44,11 @@ def check_categorical_features(categorical_features: object) -> None:
 def category_mask(categorical_features: object, table: Table) -> NDArray[np.bool_]:
     """Which columns of a table are categories; texts have to be among them."""
     check_categorical_features(categorical_features)
-    is_text = np.array([column.kind == TEXT for column in table.columns])
+    is_text = np.array([column.kind == TEXT for column in table.columns], dtype=np.bool_)
     if isinstance(categorical_features, str):
         is_typed = [column.is_category for column in table.columns]
-        return np.logical_or(is_text, is_typed)
+        is_category: NDArray[np.bool_] = is_text | np.array(is_typed, dtype=np.bool_)
+        return is_category
     is_category = np.zeros(len(table.columns), dtype=np.bool_)
     if names_columns(categorical_features):
         given = np.asarray(categorical_features)

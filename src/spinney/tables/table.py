@@ -122,7 +122,7 @@ def _read_series(series: Any, label: str) -> Column:
     if dtype in (nw.Datetime, nw.Date):
         return time_column(DATETIME, series.dt.timestamp("us").to_numpy())
     if dtype == nw.Duration:
-        return time_column(DURATION, series.dt.total_microseconds().to_numpy())
+        return _read_times(series.to_numpy())
     if dtype in _NESTED:
         raise TypeError(
             f"{label} holds {dtype}, but an argument must be a string or a number, a date, a "
@@ -135,8 +135,11 @@ def _read_values(values: NDArray[Any], label: str) -> Column:
     kind = values.dtype.kind
     if kind in "fiub":
         return number_column(values)
-    if kind in "mM":
-        counts = values.astype("M8[us]" if kind == "M" else "m8[us]").astype(np.int64)
-        days = np.where(np.isnat(values), np.nan, counts.astype(np.float64))
-        return time_column(DATETIME if kind == "M" else DURATION, days)
-    return object_column(values.tolist(), label)
+    return _read_times(values) if kind in "mM" else object_column(values.tolist(), label)
+
+
+def _read_times(values: NDArray[Any]) -> Column:
+    is_moment = values.dtype.kind == "M"
+    counts = values.astype("M8[us]" if is_moment else "m8[us]").astype(np.int64)
+    present = np.where(np.isnat(values), np.nan, counts.astype(np.float64))
+    return time_column(DATETIME if is_moment else DURATION, present)
