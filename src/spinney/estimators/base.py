@@ -23,6 +23,7 @@ from spinney import _core
 from spinney.checkpoint import Checkpoint
 from spinney.data import Problem, classification_problem, regression_problem
 from spinney.estimators.class_weight import class_factors
+from spinney.estimators.encoded import class_indicators, encoded_rows, learn_encoding
 from spinney.estimators.fingerprint import generator_state, identity_of
 from spinney.estimators.predictor import Compilable
 from spinney.estimators.readout import Readout
@@ -35,6 +36,7 @@ from spinney.estimators.validation import (
     check_total_weight,
     drop_zero_weight,
 )
+from spinney.tables import Table, TableEncoding, check_categorical_features
 from spinney.tree.structure import Tree
 
 #: Rows that the core gives to one thread in any case.
@@ -44,6 +46,7 @@ FEW_ROWS = 64
 class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Transaction around ``fit``, and checked rows."""
 
+    encoding_: TableEncoding | None
     _is_kept: NDArray[np.bool_]  # which of the given rows have a weight
     _checkpoint = Checkpoint()  # that of a fit under way, if it has one
 
@@ -59,8 +62,9 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-            Training rows. They are read as float32.
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+            Training rows. Numbers are read as float32; categories, text, dates and missing
+            values become numbers as `encoding_` tells afterwards.
         y : array-like of shape (n_rows,), for regression also (n_rows, n_outputs)
             Classes or numbers to predict.
         sample_weight : array-like of shape (n_rows,) or None, default=None
@@ -137,6 +141,40 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         """Parameters that a resumed fit may change: they say only how many parts there are."""
         return ()
 
+    def get_coordinate_names(self) -> NDArray[np.object_]:
+        """Names of the coordinates that the trees' hyperplanes are over.
+
+        Returns
+        -------
+        ndarray of str of shape (n_coordinates,)
+            Names of the columns (``x0``, ``x1``, ... if they have none), or, where `encoding_` is
+            not None, such as ``age``, ``age is missing`` and ``workclass = Private``.
+        """
+        check_is_fitted(self)
+        if self.encoding_ is not None:
+            names = [coordinate.name for coordinate in self.encoding_.coordinates]
+        else:
+            unnamed = [f"x{column}" for column in range(self.n_features_in_)]
+            names = list(getattr(self, "feature_names_in_", unnamed))
+        return np.array(names, dtype=object)
+
+    def _encoded(
+        self, rows: Rows | Table, targets: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> Rows:
+        """Weighted training rows as numbers; learns how, unless an earlier fit has."""
+        if not self._is_continued():
+            check_categorical_features(self.categorical_features)
+            self.encoding_ = learn_encoding(self, rows, targets, weights)
+        return encoded_rows(self.encoding_, rows, targets, weights)
+
+    def _importances_of_columns(self, importances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Importances of the given columns, from those of their coordinates."""
+        if self.encoding_ is None:
+            return importances
+        columns = self.encoding_.columns
+        sums = np.bincount(columns, importances, minlength=self.encoding_.n_columns)
+        return sums.astype(np.float64, copy=False)
+
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
@@ -160,6 +198,7 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
 
 
@@ -182,8 +221,9 @@ class Classification(ClassifierMixin, Estimator):  # type: ignore[misc]
         self.classes_ = classes
         self.n_classes_ = len(classes)
         self.n_outputs_ = 1
+        encoded = self._encoded(rows, class_indicators(codes, self.n_classes_), weights)
         return classification_problem(
-            rows, codes, self.n_classes_, weights, n_threads=self._n_threads()
+            encoded, codes, self.n_classes_, weights, n_threads=self._n_threads()
         )
 
     def _known_classes(
@@ -211,7 +251,8 @@ class Regression(RegressorMixin, Estimator):  # type: ignore[misc]
                 f"{targets.shape[1]}; give as many; try fit with warm_start=False."
             )
         self.n_outputs_ = targets.shape[1]
-        return regression_problem(rows, targets, weights, n_threads=self._n_threads())
+        encoded = self._encoded(rows, targets, weights)
+        return regression_problem(encoded, targets, weights, n_threads=self._n_threads())
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

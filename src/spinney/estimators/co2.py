@@ -160,6 +160,9 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -173,6 +176,9 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         Number of classes, of targets (1), and of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -227,6 +233,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_norm = max_norm
@@ -249,6 +256,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
 
 class CO2ForestRegressor(_CO2Forest, SampledRegressor):
@@ -302,6 +310,9 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -313,6 +324,9 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         Number of targets and of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -361,6 +375,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_norm = max_norm
@@ -381,6 +396,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
 
 class CO2TreeClassifier(_CO2Tree, TreeClassifier):
@@ -426,6 +442,9 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         -1 is all cores.
     verbose : int, default=0
         1 prints a line at the end.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -437,6 +456,9 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         Number of classes, of targets (1), and of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the tree holds.
     flops_ : float
@@ -478,6 +500,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.max_norm = max_norm
         self.learning_rate = learning_rate
@@ -495,6 +518,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
 
 class CO2TreeRegressor(_CO2Tree, TreeRegressor):
@@ -536,6 +560,9 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         -1 is all cores.
     verbose : int, default=0
         1 prints a line at the end.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -545,6 +572,9 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         Number of targets and of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the tree holds.
     flops_ : float
@@ -584,6 +614,7 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.max_norm = max_norm
         self.learning_rate = learning_rate
@@ -599,3 +630,4 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features

@@ -35,7 +35,7 @@ class TreeEstimator(Estimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -49,7 +49,7 @@ class TreeEstimator(Estimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -82,7 +82,9 @@ class TreeEstimator(Estimator):
         self.tree_ = tree
         self.n_parameters_ = count_parameters(tree)
         self.flops_ = count_flops(tree, leaf_rows)
-        self.feature_importances_ = split_importances(tree, leaf_rows, problem.scale)
+        self.feature_importances_ = self._importances_of_columns(
+            split_importances(tree, leaf_rows, problem.scale)
+        )
 
     def _outputs(self, X: ArrayLike) -> NDArray[np.float64]:
         """What the leaves say of each row: fractions, scores or values."""
@@ -99,7 +101,7 @@ class TreeClassifier(TreeEstimator, Classification):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -121,7 +123,7 @@ class TreeClassifier(TreeEstimator, Classification):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -145,7 +147,7 @@ class TreeClassifier(TreeEstimator, Classification):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -166,7 +168,7 @@ class TreeRegressor(TreeEstimator, Regression):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
