@@ -33,6 +33,7 @@ from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor, _TAOTre
 from spinney.estimators.tree_base import TreeEstimator
 from spinney.estimators.watched import WatchedForest
 from spinney.optimize.trace import Trace
+from spinney.tables import TableEncoding
 from spinney.tree.forest import Forest
 from spinney.tree.structure import Tree
 
@@ -186,6 +187,15 @@ def _are_names(value: Any, model: Any) -> bool:
     return value.shape == (model.n_features_in_,) and all(isinstance(name, str) for name in value)
 
 
+def _is_encoding(value: Any, model: Any) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, TableEncoding) or value.n_columns != model.n_features_in_:
+        return False
+    names = getattr(model, "feature_names_in_", None)
+    return value.names is None if names is None else value.names == tuple(names)
+
+
 def _are_leaf_ids(value: Any, model: Any) -> bool:
     """Ascending node numbers for each tree of the forest that was refined."""
     if not isinstance(value, list) or len(value) != _n_trees(model.forest):
@@ -202,9 +212,11 @@ def _is_ascending(ids: Any) -> bool:
 
 
 def _suits(trees: Tree | Forest, model: Any) -> bool:
-    """Whether trees read the columns of the model and answer with its outputs."""
+    """Whether trees read the coordinates of the model and answer with its outputs."""
     n_outputs = model.n_classes_ if isinstance(model, Classification) else model.n_outputs_
-    return bool(trees.n_features == model.n_features_in_ and trees.n_outputs == n_outputs)
+    encoding = model.encoding_
+    n_read = model.n_features_in_ if encoding is None else encoding.n_coordinates
+    return bool(trees.n_features == n_read and trees.n_outputs == n_outputs)
 
 
 def _is_tree(value: Any, model: Any) -> bool:
@@ -270,6 +282,7 @@ def _are_errors_or_none(value: Any, model: RegularizationPath) -> bool:
 FIELDS = (
     Field(Estimator, "n_features_in_", "an integer >= 1", _whole(1)),
     Field(Estimator, "feature_names_in_", "a string a column", _are_names, False),
+    Field(Estimator, "encoding_", "None or an encoding of these columns", _is_encoding),
     Field(Classification, "n_outputs_", "1", lambda value, _: type(value) is int and value == 1),
     Field(Regression, "n_outputs_", "an integer >= 1", _whole(1)),
     Field(Classification, "n_classes_", "an integer >= 1", _whole(1)),

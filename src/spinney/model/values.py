@@ -25,6 +25,7 @@ from spinney.model.refusal import (
 )
 from spinney.optimize.trace import Trace
 from spinney.storage.layout import NAMES
+from spinney.tables import TableEncoding
 from spinney.tree.structure import Tree
 
 MOST_LEVELS = 32
@@ -390,5 +391,6 @@ for _entry in (
     ValueType("array", (np.ndarray,), _array_state, _array_of),
     ValueType("tree", (Tree,), _index_state, _tree_of),
     ValueType("trace", (Trace,), _index_state, _trace_of),
+    with_own_state("encoding", TableEncoding),
 ):
     register(_entry)
