@@ -20,7 +20,7 @@ PYTHON_HELP := spinney needs Python 3.11 or newer with venv: install it (Debian,
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test venv install lint types cpp-test cpp-sanitize py-test clean FORCE
+.PHONY: help demo test venv install lint types cpp-test cpp-sanitize py-test fuzz fuzz-asan clean FORCE
 
 help:
 	@echo "make demo          install, train on bundled data, print a table, write demo.png"
@@ -30,6 +30,8 @@ help:
 	@echo "make cpp-test      the C++ core by itself"
 	@echo "make cpp-sanitize  the same under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make py-test       pytest"
+	@echo "make fuzz          mutants of model files: MUTANTS=100000 SEED=0, goes on where it was stopped"
+	@echo "make fuzz-asan     the same against a core with sanitizers"
 	@echo "make clean         remove build and .venv's stamps"
 
 demo: $(VENV)/.installed-plot
@@ -59,6 +61,26 @@ cpp-sanitize: $(VENV)/.installed-test
 
 py-test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest
+
+MUTANTS ?= 100000
+SEED ?= 0
+
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python -m tests.fuzz --mutants $(MUTANTS) --seed $(SEED)
+
+# The sources with a core of their own beside them. Python itself is not built with the sanitizer, so
+# its library is loaded first. Address space cannot be limited under it, and Python's leaks are not ours.
+ASAN := $(BUILD)/fuzz-asan
+fuzz-asan: $(VENV)/.installed-test
+	$(BIN)/cmake -S . -B $(ASAN) -G Ninja -DCMAKE_MAKE_PROGRAM="$(abspath $(BIN)/ninja)" \
+		-DCMAKE_BUILD_TYPE=RelWithDebInfo -DSPINNEY_SANITIZE=ON -DPython_EXECUTABLE="$(abspath $(BIN)/python)" \
+		-Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)"
+	$(BIN)/cmake --build $(ASAN) --target _core
+	rm -rf $(ASAN)/site && mkdir -p $(ASAN)/site && cp -r src/spinney $(ASAN)/site/
+	rm -f $(ASAN)/site/spinney/_core*.so && cp $(ASAN)/_core*.so $(ASAN)/site/spinney/
+	PYTHONPATH=$(ASAN)/site LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+		ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m tests.fuzz --mutants $(MUTANTS) --seed $(SEED) \
+		--memory 0 --timeout 120 --state $(ASAN)/state.json --keep $(ASAN)/failures
 
 clean:
 	rm -rf $(BUILD) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo.png

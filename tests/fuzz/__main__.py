@@ -93,11 +93,12 @@ def _run(
         child = context.Process(target=_judge_all, args=arguments, daemon=True)
         child.start()
         sender.close()
-        while first < last:
+        is_going = True
+        while first < last and is_going:
             said = _next_word(receiver, options.timeout)
-            if said in (None, ""):
+            if not said:
+                is_going = False
                 said = "hang" if said is None else _crash_of(child)
-                child.kill()
             kind = kind_of(first, options.seed)
             counts[f"{kind}: {said}"] += 1
             if said not in GOOD:
@@ -106,12 +107,8 @@ def _run(
                 (options.keep / f"{options.seed}-{first}.spinney").write_bytes(broken)
                 print(f"mutant {first} ({kind}): {said}", file=sys.stderr, flush=True)
             first += 1
-            if not child.is_alive() and said not in GOOD:
-                break
-        child.join(options.timeout)
-        if child.is_alive():
-            child.kill()
-            child.join()
+        child.kill()  # it has said all, or will never say anything
+        child.join()
 
 
 def _next_word(receiver: Connection, timeout: float) -> str | None:

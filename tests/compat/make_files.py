@@ -1,0 +1,52 @@
+"""Write a file of every family for this version of the format, with what the models predict.
+
+    python -m tests.compat.make_files
+
+Run it once for a new version, when it is released, and commit the folder. Files of a released
+version are never written again: the script refuses to, unless told so.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import spinney
+from spinney.model.document import VERSION
+from tests.small_models import MAKERS, answers, small_model
+
+FOLDER = Path(__file__).parent
+N_ROWS = 12
+
+
+def judged_rows() -> np.ndarray:
+    """Rows on a grid of eighths, of which some lie on splits."""
+    return np.random.default_rng(11).integers(-24, 25, (N_ROWS, 3)) / 8.0
+
+
+def write_files(folder: Path) -> None:
+    """One file a family, and the answers of all of them in ``answers.npz``."""
+    folder.mkdir(exist_ok=True)
+    said = {}
+    for name in sorted(MAKERS):
+        model = small_model(name)
+        spinney.save(model, folder / f"{name}.spinney")
+        for method, values in answers(model, judged_rows()).items():
+            said[f"{name}/{method}"] = values
+    np.savez_compressed(folder / "answers.npz", **said)
+
+
+def main() -> int:
+    folder = FOLDER / f"v{VERSION}"
+    if folder.exists() and "--again" not in sys.argv:
+        print(f"{folder} exists; give --again if this version was never released.")
+        return 1
+    write_files(folder)
+    print(f"{folder}: {sum(path.stat().st_size for path in folder.iterdir())} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
