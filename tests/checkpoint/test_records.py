@@ -72,7 +72,9 @@ def test_trees_come_back_to_the_bit(tree):
         assert same(decode(*stored(value), type(value), shape), value)
 
 
-@pytest.mark.parametrize("run", [TREE_RUN, FOREST_RUN, TreeRun(NATIVE, NATIVE, 1.0, 1, 0, True, TRACE)])
+@pytest.mark.parametrize(
+    "run", [TREE_RUN, FOREST_RUN, TreeRun(NATIVE, NATIVE, 1.0, 1, 0, True, TRACE)]
+)
 def test_states_come_back_to_the_bit(run):
     assert same(decode(*stored(run), type(run), (2, 1)), run)
 
@@ -103,7 +105,11 @@ def test_a_field_of_another_kind_is_refused(data, run):
         at = at[key]
     present = at[path[-1]]
     new = data.draw(st.sampled_from([None, [], {}, "x", True, "nan", 1.5, [[]], {"a": 1}]))
-    if new == present or (new is None and path[-1] == "best_tree") or (new == [] and path[-1] == "iterations"):
+    if (
+        new == present
+        or (new is None and path[-1] == "best_tree")
+        or (new == [] and path[-1] == "iterations")
+    ):
         return
     at[path[-1]] = new
     if path[-1] in ("is_settled",) and isinstance(new, bool):

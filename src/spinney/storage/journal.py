@@ -91,6 +91,7 @@ class Journal:
     def __contains__(self, key: object) -> bool:
         return key in self._places
 
+    @property
     def keys(self) -> tuple[str, ...]:
         """Keys of the records that count, in the order they were first written."""
         return tuple(self._places)
