@@ -123,7 +123,7 @@ class Checkpoint:
         """States of optimisations that are under way, by the number of their part."""
         if self._journal is None:
             return {}
-        numbers = _numbers(self._journal.keys(), "run")
+        numbers = _numbers(self._journal.keys, "run")
         return {number: self._read(f"run {number}", kind, number) for number in numbers}
 
     def add(self, part: Any) -> None:
@@ -212,7 +212,7 @@ class Checkpoint:
     def _find_parts(self) -> None:
         """Count the parts that are there without a gap; runs of finished parts are left out."""
         assert self._journal is not None, "the file is open"
-        keys = set(self._journal.keys())
+        keys = set(self._journal.keys)
         while f"part {self._n_parts}" in keys:
             self._journal.drop(f"run {self._n_parts}")
             self._n_parts += 1

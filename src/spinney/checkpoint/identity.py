@@ -65,8 +65,15 @@ class Identity:
             return [f"it is of a {self.estimator}, this is a {now.estimator}"]
         return [
             *_different_parameters(self.parameters, now.parameters),
-            *_different_facts(self.facts, now.facts),
+            *_different_facts(self.facts, now.facts, self._said_by(now)),
         ]
+
+    def _said_by(self, now: Identity) -> tuple[str, ...]:
+        """Facts that differ because of something that is named anyway."""
+        if self.facts.get("shape") != now.facts.get("shape"):
+            return ("rows", "targets", "weights")
+        name = "class_weight"
+        return ("weights",) if self.parameters.get(name) != now.parameters.get(name) else ()
 
 
 def _different_parameters(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
@@ -84,11 +91,9 @@ def _shown(value: Any) -> str:
     return repr(value)
 
 
-def _different_facts(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    shapes_differ = was.get("shape") != now.get("shape")
+def _different_facts(
+    was: Mapping[str, Any], now: Mapping[str, Any], left_out: tuple[str, ...]
+) -> Iterator[str]:
     for name, words in FACTS.items():
-        if was.get(name) == now.get(name):
-            continue
-        if shapes_differ and name in ("rows", "targets", "weights"):
-            continue  # said by the shape
-        yield words.format(was=was.get(name), now=now.get(name))
+        if was.get(name) != now.get(name) and name not in left_out:
+            yield words.format(was=was.get(name), now=now.get(name))

@@ -195,6 +195,7 @@ def _hints(kind: Any) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(kind)}
 
 
+@cache
 def _not_none(hint: Any) -> Any:
     """The type beside None, or the type itself."""
     if get_origin(hint) in (Union, types.UnionType):
@@ -202,11 +203,13 @@ def _not_none(hint: Any) -> Any:
     return hint
 
 
+@cache
 def _item_of(hint: Any) -> Any:
     """Type of the items of a list; None if it is none."""
     return get_args(hint)[0] if get_origin(hint) is list else None
 
 
+@cache
 def _dtype(hint: Any) -> np.dtype[Any]:
     """Type of the array that a field is stored in."""
     if _item_of(hint) in LISTS:

@@ -92,7 +92,7 @@ def described_value(name: str, value: object) -> Any:
         return [described_value(name, item) for item in value]
     if isinstance(value, dict):
         items = ([described_value(name, key), described_value(name, value[key])] for key in value)
-        return sorted(items, key=repr)
+        return {"shown": repr(value), "items": sorted(items, key=repr)}
     return _described_object(name, value)
 
 

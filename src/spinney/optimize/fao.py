@@ -149,11 +149,13 @@ def optimize_forest(
         Offered the state after the start and after each iteration.
     """
     run = _Run(problem, len(seeds), options, callback, keeps_leaves=keeps_leaves, offset=offset)
+    offer = save or _ignore
     if resume is None:
         run.begin(starts, seeds)
+        offer(run.state)  # grown starts may have taken long
     else:
         run.resume(resume, seeds)
-    return run.result(save)
+    return run.result(offer)
 
 
 @dataclass
@@ -235,7 +237,7 @@ class _Run:
         self.iterations = list(run.iterations)
         self.began = time.perf_counter() - self.trace.seconds[-1]
 
-    def _state(self) -> ForestRun:
+    def state(self) -> ForestRun:
         """Where the run is now, between two iterations."""
         members = tuple(
             MemberRun(
@@ -257,10 +259,7 @@ class _Run:
             iterations=tuple(self.iterations),
         )
 
-    def result(self, save: Save[ForestRun] | None) -> OptimizedForest:
-        offer = save or _ignore
-        if not self.n_iterations:
-            offer(self._state)  # grown starts may have taken long
+    def result(self, offer: Save[ForestRun]) -> OptimizedForest:
         while self.n_iterations < self.options.max_iter and not self._is_over():
             self.n_iterations += 1
             is_tight = self._tighten(self.n_iterations / self.options.max_iter)
@@ -273,7 +272,7 @@ class _Run:
                 self.iterations.append(self._trees())
             if is_tight:
                 self._judge(objective)
-            offer(self._state)
+            offer(self.state)
         return OptimizedForest(self._trees(), self.trace, tuple(self.iterations))
 
     def _is_over(self) -> bool:

@@ -32,6 +32,10 @@ LEAST_GARBAGE = 1 << 20
 """Bytes of replaced records for which it is not worth to write a file anew."""
 
 
+SMALL_RECORD = 1 << 20
+"""Bytes up to which a record is written at once."""
+
+
 class Record(NamedTuple):
     """What is stored under a key: a JSON header and arrays."""
 
@@ -91,6 +95,7 @@ class Journal:
     def __contains__(self, key: object) -> bool:
         return key in self._places
 
+    @property
     def keys(self) -> tuple[str, ...]:
         """Keys of the records that count, in the order they were first written."""
         return tuple(self._places)
@@ -120,7 +125,7 @@ class Journal:
         self._is_cut = True
         for record in records:
             begin = end
-            for piece in _framed(record):
+            for piece in _joined(_framed(record)):
                 end = _write_at(self._descriptor, piece, end)
             added[record.key] = _Place(begin, end - begin)
         os.fsync(self._descriptor)
@@ -238,6 +243,13 @@ def _frame(length: int) -> bytes:
 def _framed(record: Record) -> list[memoryview]:
     pieces = pack({"key": record.key, "value": record.header}, record.arrays)
     return [memoryview(_frame(sum(piece.nbytes for piece in pieces))), *pieces]
+
+
+def _joined(pieces: list[memoryview]) -> list[memoryview]:
+    """The pieces of a small record as one: a call of the system costs more than a copy."""
+    if sum(piece.nbytes for piece in pieces) > SMALL_RECORD:
+        return pieces
+    return [memoryview(b"".join(pieces))]
 
 
 def _write_at(descriptor: int, piece: memoryview, offset: int) -> int:
