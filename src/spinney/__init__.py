@@ -28,7 +28,7 @@ from spinney.estimators import (
     tune_co2,
     tune_fao,
 )
-from spinney.model import export_text, to_onnx
+from spinney.model import CSource, export_text, to_c, to_onnx, to_sklearn
 from spinney.optimize import Trace
 from spinney.tree import Tree
 
@@ -40,6 +40,7 @@ __all__ = [
     "CO2TreeClassifier",
     "CO2TreeRegressor",
     "CO2Tuning",
+    "CSource",
     "FAOForestClassifier",
     "FAOForestRegressor",
     "FAOTuning",
@@ -63,7 +64,9 @@ __all__ = [
     "export_text",
     "refine_leaves",
     "regularization_path",
+    "to_c",
     "to_onnx",
+    "to_sklearn",
     "tune_co2",
     "tune_fao",
 ]
