@@ -9,52 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-KEYWORDS = frozenset(
-    [
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-        "main",
-    ]
-)
 PLAIN = frozenset(range(32, 127)) - frozenset(b'"\\?*/')
 """Bytes that mean themselves in strings and comments. A question mark may begin a trigraph."""
 
 
 def escape(text: str) -> str:
     """`text` for a string or a comment, other bytes than plain ones in octal."""
-    return "".join(chr(byte) if byte in PLAIN else f"\\{byte:03o}" for byte in text.encode())
+    coded = text.encode("utf-8", "backslashreplace")
+    return "".join(chr(byte) if byte in PLAIN else f"\\{byte:03o}" for byte in coded)
 
 
 def string(text: str) -> str:
@@ -68,10 +30,10 @@ def check_name(name: object) -> str:
         raise TypeError(
             f'name={name!r} is of type {type(name).__name__}; give a string; try name="model".'
         )
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,30}", name) or name in KEYWORDS:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,30}", name):
         raise ValueError(
             f"name={name!r} cannot begin names in C; give a letter, then up to 30 letters, digits "
-            'and underscores, and no keyword; try name="model".'
+            'and underscores; try name="model".'
         )
     return name
 
