@@ -141,7 +141,7 @@ def test_rows_on_and_near_hyperplanes_go_where_the_library_sends_them(n_columns,
         tree = integer_tree(depth=3, n_columns=n_columns, seed=0, weights=draw)
         X = integer_rows(3000, n_columns, 1)
         X = on_hyperplanes(tree, X if kind == "whole" else (X * 0.37).astype(np.float32))
-        huge = X * np.float32(1e36)
+        huge = (X * np.float64(1e36)).clip(-3e38, 3e38).astype(np.float32)
         model = as_regressor(tree)
         program = Program(build(tmp_path, to_c(model).text, command, kind), "model", model)
         for rows in (X, huge):
