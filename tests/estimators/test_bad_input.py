@@ -93,15 +93,22 @@ def with_value(value: float) -> NDArray[np.float64]:
 
 
 @every
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
 @pytest.mark.parametrize("form", [np.asarray, np.float32, sp.csr_matrix, pd.DataFrame])
-def test_missing_and_infinite_values_are_refused(estimator: Any, value: float, form: Any) -> None:
-    text = "contains NaN" if np.isnan(value) else "contains infinity"
-    with pytest.raises(ValueError, match=f"Input X {text}"):
+def test_infinite_values_are_refused(estimator: Any, value: float, form: Any) -> None:
+    with pytest.raises(ValueError, match="Input X contains infinity"):
         estimator.fit(form(with_value(value)), labels())
     estimator.fit(rows(), labels())
-    with pytest.raises(ValueError, match=f"X {text}"):
+    with pytest.raises(ValueError, match="X contains infinity"):
         estimator.predict(np.asarray(with_value(value)))
+
+
+@every
+@pytest.mark.parametrize("form", [np.asarray, np.float32, sp.csr_matrix, pd.DataFrame])
+def test_missing_values_are_refused_where_training_had_none(estimator: Any, form: Any) -> None:
+    estimator.fit(rows(), labels())
+    with pytest.raises(ValueError, match=r"Input X contains NaN: X\[3, 2\] is missing, but no"):
+        estimator.predict(form(with_value(np.nan)))
 
 
 @every
@@ -193,13 +200,13 @@ def test_tiny_weights_are_fitted(estimator: Any) -> None:
         (np.zeros((40, 2, 2)), r"Found array with dim 3"),
         (np.zeros((39, 4)), r"inconsistent numbers of samples: \[39, 40\]"),
         (np.zeros((40, 4), dtype=complex), r"Complex data not supported"),
-        (np.full((40, 4), "red"), r"not compatible with arrays of bytes/strings"),
+        (np.full((40, 4), b"red"), r"but an argument must be a string or a number"),
         (sp.csr_matrix((39, 4)), r"inconsistent numbers of samples: \[39, 40\]"),
     ],
     ids=lambda value: "" if isinstance(value, str) else f"{value.shape}{value.dtype}",
 )
 def test_wrong_shapes_and_dtypes_are_refused(estimator: Any, X: Any, text: str) -> None:
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises((TypeError, ValueError), match=text):
         estimator.fit(X, labels())
 
 
@@ -250,8 +257,8 @@ def test_other_columns_at_predict_are_refused(estimator: Any) -> None:
 def test_nothing_changes_after_a_refused_fit(estimator: Any) -> None:
     estimator.fit(rows(), labels())
     before = dict(vars(estimator))
-    with pytest.raises(ValueError, match="NaN"):
-        estimator.fit(pd.DataFrame(with_value(np.nan)[:, :3], columns=list("abc")), labels())
+    with pytest.raises(ValueError, match="infinity"):
+        estimator.fit(pd.DataFrame(with_value(np.inf)[:, :3], columns=list("abc")), labels())
     assert vars(estimator) == before
 
 

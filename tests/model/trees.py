@@ -60,4 +60,5 @@ def as_regressor(tree):
     """A fitted regressor that is this tree."""
     model = TAOTreeRegressor()
     model.tree_, model.n_outputs_, model.n_features_in_ = tree, 1, tree.n_features
+    model.encoding_ = None
     return model

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney import _core
 from spinney.data import Problem, classification_problem, regression_problem
 from spinney.estimators.class_weight import class_factors
+from spinney.estimators.encoded import class_indicators, encoded_rows, learn_encoding
 from spinney.estimators.predictor import Compilable
 from spinney.estimators.readout import Readout
 from spinney.estimators.validation import (
@@ -31,6 +32,7 @@ from spinney.estimators.validation import (
     check_total_weight,
     drop_zero_weight,
 )
+from spinney.tables import Table, TableEncoding, check_categorical_features
 
 #: Rows that the core gives to one thread in any case.
 FEW_ROWS = 64
@@ -39,6 +41,7 @@ FEW_ROWS = 64
 class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Transaction around ``fit``, and checked rows."""
 
+    encoding_: TableEncoding | None
     _is_kept: NDArray[np.bool_]  # which of the given rows have a weight
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -46,8 +49,9 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-            Training rows. They are read as float32.
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+            Training rows. Numbers are read as float32; categories, text, dates and missing
+            values become numbers as `encoding_` tells afterwards.
         y : array-like of shape (n_rows,), for regression also (n_rows, n_outputs)
             Classes or numbers to predict.
         sample_weight : array-like of shape (n_rows,) or None, default=None
@@ -93,6 +97,40 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         """True if ``fit`` goes on from what the last fit stored."""
         raise NotImplementedError
 
+    def get_coordinate_names(self) -> NDArray[np.object_]:
+        """Names of the coordinates that the trees' hyperplanes are over.
+
+        Returns
+        -------
+        ndarray of str of shape (n_coordinates,)
+            Names of the columns (``x0``, ``x1``, ... if they have none), or, where `encoding_` is
+            not None, such as ``age``, ``age is missing`` and ``workclass = Private``.
+        """
+        check_is_fitted(self)
+        if self.encoding_ is not None:
+            names = [coordinate.name for coordinate in self.encoding_.coordinates]
+        else:
+            unnamed = [f"x{column}" for column in range(self.n_features_in_)]
+            names = list(getattr(self, "feature_names_in_", unnamed))
+        return np.array(names, dtype=object)
+
+    def _encoded(
+        self, rows: Rows | Table, targets: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> Rows:
+        """Weighted training rows as numbers; learns how, unless an earlier fit has."""
+        if not self._is_continued():
+            check_categorical_features(self.categorical_features)
+            self.encoding_ = learn_encoding(self, rows, targets, weights)
+        return encoded_rows(self.encoding_, rows, targets, weights)
+
+    def _importances_of_columns(self, importances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Importances of the given columns, from those of their coordinates."""
+        if self.encoding_ is None:
+            return importances
+        columns = self.encoding_.columns
+        sums = np.bincount(columns, importances, minlength=self.encoding_.n_columns)
+        return sums.astype(np.float64, copy=False)
+
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
@@ -116,6 +154,7 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
 
 
@@ -138,8 +177,9 @@ class Classification(ClassifierMixin, Estimator):  # type: ignore[misc]
         self.classes_ = classes
         self.n_classes_ = len(classes)
         self.n_outputs_ = 1
+        encoded = self._encoded(rows, class_indicators(codes, self.n_classes_), weights)
         return classification_problem(
-            rows, codes, self.n_classes_, weights, n_threads=self._n_threads()
+            encoded, codes, self.n_classes_, weights, n_threads=self._n_threads()
         )
 
     def _known_classes(
@@ -167,7 +207,8 @@ class Regression(RegressorMixin, Estimator):  # type: ignore[misc]
                 f"{targets.shape[1]}; give as many; try fit with warm_start=False."
             )
         self.n_outputs_ = targets.shape[1]
-        return regression_problem(rows, targets, weights, n_threads=self._n_threads())
+        encoded = self._encoded(rows, targets, weights)
+        return regression_problem(encoded, targets, weights, n_threads=self._n_threads())
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

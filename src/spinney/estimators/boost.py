@@ -94,6 +94,9 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         Threads inside each tree and of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -113,6 +116,9 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         Number of classes, of targets (1), of columns, and of sweeps of the longest optimisation.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -172,6 +178,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -199,13 +206,14 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Share of each class in the weighted vote.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -218,7 +226,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -233,7 +241,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Yields
         ------
@@ -248,7 +256,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Yields
         ------

@@ -156,6 +156,9 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -169,6 +172,9 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         Number of classes, of targets (1), and of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -223,6 +229,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_norm = max_norm
@@ -245,6 +252,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
 
 class CO2ForestRegressor(_CO2Forest, SampledRegressor):
@@ -298,6 +306,9 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -309,6 +320,9 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         Number of targets and of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -357,6 +371,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_norm = max_norm
@@ -377,6 +392,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
 
 class CO2TreeClassifier(_CO2Tree, TreeClassifier):
@@ -422,6 +438,9 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         -1 is all cores.
     verbose : int, default=0
         1 prints a line at the end.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -433,6 +452,9 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         Number of classes, of targets (1), and of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the tree holds.
     flops_ : float
@@ -474,6 +496,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.max_norm = max_norm
         self.learning_rate = learning_rate
@@ -491,6 +514,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
 
 class CO2TreeRegressor(_CO2Tree, TreeRegressor):
@@ -532,6 +556,9 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         -1 is all cores.
     verbose : int, default=0
         1 prints a line at the end.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -541,6 +568,9 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         Number of targets and of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the tree holds.
     flops_ : float
@@ -580,6 +610,7 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.max_norm = max_norm
         self.learning_rate = learning_rate
@@ -595,3 +626,4 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features

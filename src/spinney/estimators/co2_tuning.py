@@ -33,7 +33,15 @@ MAX_NORMS = (0.1, 1.0, 4.0, 10.0, 43.0, 100.0)
 LEARNING_RATES = (0.03, 0.01, 0.003)
 
 #: Parameters that a random forest has in common with a CO2 forest.
-SHARED = ("max_depth", "min_samples_split", "bootstrap", "max_samples", "random_state", "n_jobs")
+SHARED = (
+    "max_depth",
+    "min_samples_split",
+    "bootstrap",
+    "max_samples",
+    "random_state",
+    "n_jobs",
+    "categorical_features",
+)
 
 
 @dataclass(frozen=True)

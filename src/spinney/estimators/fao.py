@@ -51,7 +51,7 @@ class _FAOForest(SummedForest):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
             Training rows: new ones, or old and new together.
         y : array-like of shape (n_rows,), for regression also (n_rows, n_outputs)
             Classes, all of which are known from ``fit``, or numbers.
@@ -238,6 +238,9 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         Forests at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a forest.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -259,6 +262,9 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         those that early stopping kept.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forests hold.
     flops_ : float
@@ -306,6 +312,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_forests = n_forests
         self.n_trees = n_trees
@@ -329,6 +336,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
     def _known_classes(
         self, classes: NDArray[Any], codes: NDArray[np.int32]
@@ -403,6 +411,9 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         Forests at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a forest.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -422,6 +433,9 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         stopping kept.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forests hold.
     flops_ : float
@@ -469,6 +483,7 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_forests = n_forests
         self.n_trees = n_trees
@@ -492,3 +507,4 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features

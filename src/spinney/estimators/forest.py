@@ -143,6 +143,9 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -158,6 +161,9 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         Number of classes, of targets (1), of columns, and of sweeps of the longest optimisation.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -221,6 +227,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -250,6 +257,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -326,6 +334,9 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -339,6 +350,9 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         Number of targets, of columns, and of sweeps of the longest optimisation.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -401,6 +415,7 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -429,3 +444,4 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features

@@ -36,7 +36,7 @@ class ForestEstimator(Estimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -50,7 +50,7 @@ class ForestEstimator(Estimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -89,7 +89,9 @@ class ForestEstimator(Estimator):
         self.forest_ = forest
         self.n_parameters_ = forest.n_parameters
         self.flops_ = flops
-        self.feature_importances_ = importances / total if total > 0 else importances
+        if total > 0:
+            importances = importances / total
+        self.feature_importances_ = self._importances_of_columns(importances)
 
 
 class TracedForest(ForestEstimator, TAOEstimator):
@@ -117,7 +119,7 @@ class VotingForest(ForestEstimator, Classification):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -136,7 +138,7 @@ class VotingForest(ForestEstimator, Classification):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------

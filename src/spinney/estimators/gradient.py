@@ -20,7 +20,7 @@ from spinney.estimators.parameters import (
 )
 from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.progress import report_tree
-from spinney.estimators.start import Start
+from spinney.estimators.start import Start, check_same_encoding
 from spinney.estimators.summed import SummedClassifier, SummedForest, SummedRegressor
 from spinney.estimators.watch import Judged, LossWatch
 from spinney.estimators.watched import BoostedForest
@@ -48,6 +48,7 @@ class _GradientBoosting(SummedForest, BoostedForest):
             self._check_same_loss()
 
     def _start(self) -> Start:
+        check_same_encoding(self.init, self.encoding_)
         # The trees of boosting are regression trees, whatever y holds.
         return Start(self.init, self.max_depth, self.split, None)
 
@@ -177,6 +178,9 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         Threads inside each tree and of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -197,6 +201,9 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         Number of classes, of targets (1), of columns, and of sweeps of the longest optimisation.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -246,6 +253,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -271,13 +279,14 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Scores of the first tree, the first two, and so on.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Yields
         ------
@@ -291,7 +300,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Yields
         ------
@@ -306,7 +315,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Yields
         ------
@@ -376,6 +385,9 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         Threads inside each tree and of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -394,6 +406,9 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         Number of targets, of columns, and of sweeps of the longest optimisation.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -443,6 +458,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -468,13 +484,14 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
     def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Predictions of the first tree, the first two, and so on.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Yields
         ------

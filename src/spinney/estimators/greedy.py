@@ -102,6 +102,9 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -115,6 +118,9 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         Number of classes, of targets (1), and of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -166,6 +172,7 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.split = split
@@ -187,6 +194,7 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
 
 class GreedyForestRegressor(_GreedyForest, SampledRegressor):
@@ -242,6 +250,9 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -253,6 +264,9 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         Number of targets and of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -302,6 +316,7 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.split = split
@@ -321,3 +336,4 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features

@@ -65,6 +65,9 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a tree.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -78,6 +81,9 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         Number of classes, of targets (1), and of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -133,6 +139,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.split = split
@@ -148,13 +155,14 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class of the largest mean probability; ties are resolved or rejected as `on_tie` says.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -172,7 +180,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
         """
         return float(is_tied(self._votes(X)).mean())
 
@@ -181,7 +189,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,) or None, default=None
 

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 from sklearn.model_selection import BaseCrossValidator, check_cv
+from sklearn.utils import _safe_indexing
 
 from spinney.data import Problem
 from spinney.estimators.parameters import check_real
 from spinney.estimators.progress import sweep_reporter
 from spinney.estimators.row_loss import TAOTree, check_labelled_rows, mean_loss
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
-from spinney.estimators.validation import Rows, check_rows, check_sample_weight
+from spinney.estimators.validation import check_sample_weight
 from spinney.optimize.path import optimize_path
 from spinney.optimize.tao import TAOOptions
 from spinney.tree.structure import Topology, Tree
@@ -151,12 +152,12 @@ def regularization_path(
         trees = task.fitted_path(grid)
         error, deviation = np.array([mean_loss(tree, X_val, y_val) for tree in trees]).T
     elif cv is not None:
-        rows, targets = check_rows(task.blank, X), np.asarray(y)
+        targets = np.asarray(y)
         splitter = check_cv(cv, targets, classifier=is_classifier(estimator))
-        folds = list(splitter.split(rows, targets))
+        folds = list(splitter.split(X, targets))
         trees = task.fitted_path(grid)
         weights = check_sample_weight(sample_weight, len(targets))
-        error, deviation = _fold_errors(estimator, rows, targets, weights, grid, folds)
+        error, deviation = _fold_errors(estimator, X, targets, weights, grid, folds)
     else:
         trees = task.fitted_path(grid)
     return RegularizationPath(
@@ -203,18 +204,22 @@ class _Task:
 
 def _fold_errors(
     estimator: TAOTree,
-    rows: Rows,
+    X: ArrayLike,
     targets: NDArray[Any],
     weights: NDArray[np.float64],
     alphas: NDArray[np.float64],
     folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean error of each `alpha` over the folds, and its standard error."""
+    """Mean error of each `alpha` over the folds, and its standard error.
+
+    Rows are those that the user gave: each fold learns by itself how columns become numbers.
+    """
     errors = np.empty((len(folds), len(alphas)))
     for fold, (train, test) in enumerate(folds):
-        task = _Task.of(estimator, rows[train], targets[train], weights[train])
+        X_fit, X_held = _safe_indexing(X, train), _safe_indexing(X, test)
+        task = _Task.of(estimator, X_fit, targets[train], weights[train])
         for place, tree in enumerate(task.fitted_path(alphas)):
-            errors[fold, place] = mean_loss(tree, rows[test], targets[test], weights[test]).mean
+            errors[fold, place] = mean_loss(tree, X_held, targets[test], weights[test]).mean
     if len(errors) == 1:
         return errors[0], np.zeros(len(alphas))
     return errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(len(errors))

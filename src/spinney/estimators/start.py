@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem
 from spinney.estimators.parameters import check_integer, check_real
+from spinney.tables import TableEncoding
 from spinney.tree.convert import from_sklearn
 from spinney.tree.start import complete_size, random_topology, split_probability
 from spinney.tree.structure import Topology, Tree, complete_topology
@@ -127,6 +128,17 @@ def _check_fitted_tree(estimator: BaseEstimator) -> None:
             "it in sklearn.frozen.FrozenEstimator where estimators are cloned (as in a grid "
             "search), because a clone is not fitted."
         ) from error
+
+
+def check_same_encoding(init: object, encoding: TableEncoding | None) -> None:
+    """Raise if `init` is an estimator whose trees read other coordinates than those there are."""
+    given = unfrozen(init)
+    if hasattr(given, "encoding_") and given.encoding_ != encoding:
+        raise ValueError(
+            f"init={type(given).__name__} was fitted to a table that became other coordinates than "
+            "this one; give an estimator that was fitted to the same rows and weights; try "
+            'init="supervised".'
+        )
 
 
 def unfrozen(estimator: object) -> object:

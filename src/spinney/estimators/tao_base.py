@@ -13,7 +13,7 @@ from spinney.estimators.parameters import (
     check_real,
     check_tree_parameters,
 )
-from spinney.estimators.start import Start, check_init, drawn_start
+from spinney.estimators.start import Start, check_init, check_same_encoding, drawn_start
 from spinney.estimators.validation import check_units
 from spinney.optimize.tao import TAOOptions
 
@@ -58,6 +58,7 @@ class TAOEstimator(Estimator):
 
     def _start(self) -> Start:
         """Rule that makes the start of a tree."""
+        check_same_encoding(self.init, self.encoding_)
         classes = self.classes_ if hasattr(self, "classes_") else None
         return Start(self._tree_init(), self.max_depth, self.split, classes)
 

@@ -113,6 +113,9 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         Threads. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a sweep.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -126,6 +129,9 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         Number of classes, of targets (1), of columns, and of sweeps in `trace_`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the tree holds.
     flops_ : float
@@ -178,6 +184,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.max_depth = max_depth
         self.alpha = alpha
@@ -199,6 +206,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features
 
 
 class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
@@ -259,6 +267,9 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         Threads. None is one, -1 is all cores.
     verbose : int, default=0
         1 prints a line a sweep.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories: those that the frame or their text says; none; or names or
+        numbers of columns, or one truth value a column.
 
     Attributes
     ----------
@@ -270,6 +281,9 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         Number of targets, of columns, and of sweeps in `trace_`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
+    encoding_ : TableEncoding or None
+        How columns became the coordinates that splits are over; None if X held numbers alone,
+        none of them missing.
     n_parameters_ : int
         Numbers the tree holds.
     flops_ : float
@@ -315,6 +329,7 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        categorical_features: object = "from_dtype",
     ) -> None:
         self.max_depth = max_depth
         self.alpha = alpha
@@ -336,3 +351,4 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.categorical_features = categorical_features

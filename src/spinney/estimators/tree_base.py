@@ -34,7 +34,7 @@ class TreeEstimator(Estimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -48,7 +48,7 @@ class TreeEstimator(Estimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -75,7 +75,9 @@ class TreeEstimator(Estimator):
         self.tree_ = tree
         self.n_parameters_ = count_parameters(tree)
         self.flops_ = count_flops(tree, leaf_rows)
-        self.feature_importances_ = split_importances(tree, leaf_rows, problem.scale)
+        self.feature_importances_ = self._importances_of_columns(
+            split_importances(tree, leaf_rows, problem.scale)
+        )
 
     def _outputs(self, X: ArrayLike) -> NDArray[np.float64]:
         """What the leaves say of each row: fractions, scores or values."""
@@ -92,7 +94,7 @@ class TreeClassifier(TreeEstimator, Classification):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -114,7 +116,7 @@ class TreeClassifier(TreeEstimator, Classification):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -138,7 +140,7 @@ class TreeClassifier(TreeEstimator, Classification):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------
@@ -159,7 +161,7 @@ class TreeRegressor(TreeEstimator, Regression):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
 
         Returns
         -------

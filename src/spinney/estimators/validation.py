@@ -1,12 +1,14 @@
 """Turn what users pass as X, y and sample_weight into plain checked arrays.
 
 Rows become C-ordered float32, dense or CSR, because that is what the native core reads. Arrays
-already in that form are borrowed, not copied, and no input is ever written to. Missing values,
-shapes and column names are judged by scikit-learn, so its usual messages appear.
+already in that form are borrowed, not copied, and no input is ever written to. Shapes, infinite
+values and column names are judged by scikit-learn, so its usual messages appear. Columns that are
+no numbers, and missing values, are the matter of :mod:`spinney.tables`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -14,13 +16,22 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from spinney.data import Problem
+from spinney.tables import Table, holds_numbers, names_columns, read_table
 
 Rows: TypeAlias = NDArray[np.float32] | sp.csr_matrix
 
 LARGEST = float(np.finfo(np.float32).max)
+
+#: How scikit-learn is to check rows of numbers.
+_NUMBERS: dict[str, Any] = {
+    "dtype": "numeric",
+    "accept_sparse": "csr",
+    "accept_large_sparse": True,
+    "ensure_all_finite": "allow-nan",
+}
 
 #: Largest slope of y over a column, in units of their deviations, that leaves room for weights of
 #: some hundreds of deviations in float32.
@@ -35,10 +46,19 @@ def check_rows(estimator: BaseEstimator, X: object) -> Rows:
     """
     if _is_plain(estimator, X):
         return as_float32(X)
-    checked = validate_data(
-        estimator, X, reset=False, dtype="numeric", accept_sparse="csr", accept_large_sparse=True
-    )
-    return as_float32(checked, _column_names(estimator))
+    encoding = estimator.encoding_
+    if encoding is None:
+        checked = validate_data(estimator, X, reset=False, **_NUMBERS)
+        rows = as_float32(checked, column_names(estimator))
+        check_complete(rows)
+        return rows
+    if encoding.is_numeric and holds_numbers(X):
+        checked = validate_data(estimator, X, reset=False, **_NUMBERS)
+        given: Rows | Table = as_float32(checked, column_names(estimator))
+    else:
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        given = read_table(X, column_names(estimator))
+    return cast("Rows", encoding.encode(given))
 
 
 def _is_plain(estimator: BaseEstimator, X: object) -> bool:
@@ -50,7 +70,21 @@ def _is_plain(estimator: BaseEstimator, X: object) -> bool:
         and X.shape[0] > 0
         and X.shape[1] == estimator.n_features_in_
         and not hasattr(estimator, "feature_names_in_")
+        and estimator.encoding_ is None
         and _is_finite(X)
+    )
+
+
+def check_complete(rows: Rows) -> None:
+    """Raise if a value is missing although none was in training."""
+    if not has_missing(rows):
+        return
+    dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+    row, column = np.argwhere(np.isnan(dense))[0].tolist()
+    raise ValueError(
+        f"Input X contains NaN: X[{row}, {column}] is missing, but no value was missing in "
+        "training, so nothing is known of missing values; give complete rows; try filling them, "
+        "or fit to rows of which some values are missing."
     )
 
 
@@ -66,38 +100,43 @@ def check_known_labels(classes: NDArray[Any], labels: NDArray[Any]) -> None:
 
 def check_rows_and_classes(
     estimator: BaseEstimator, X: object, y: object, *, reset: bool
-) -> tuple[Rows, NDArray[Any], NDArray[np.int32]]:
+) -> tuple[Rows | Table, NDArray[Any], NDArray[np.int32]]:
     """Training rows, the sorted class labels, and each row's position among them."""
-    rows, labels = validate_data(
-        estimator,
-        X,
-        y,
-        reset=reset,
-        dtype="numeric",
-        accept_sparse="csr",
-        accept_large_sparse=True,
-    )
+    rows, labels = _rows_and_targets(estimator, X, y, reset=reset)
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
-    return as_float32(rows, _column_names(estimator)), classes, codes.astype(np.int32)
+    return rows, classes, codes.astype(np.int32)
 
 
 def check_rows_and_targets(
     estimator: BaseEstimator, X: object, y: object, *, reset: bool
-) -> tuple[Rows, NDArray[np.float64]]:
+) -> tuple[Rows | Table, NDArray[np.float64]]:
     """Training rows and their numeric targets, float64 of shape (n_rows, n_outputs)."""
-    rows, targets = validate_data(
-        estimator,
-        X,
-        y,
-        reset=reset,
-        dtype="numeric",
-        accept_sparse="csr",
-        accept_large_sparse=True,
-        multi_output=True,
-        y_numeric=True,
+    rows, targets = _rows_and_targets(
+        estimator, X, y, reset=reset, multi_output=True, y_numeric=True
     )
-    return as_float32(rows, _column_names(estimator)), check_targets(targets)
+    return rows, check_targets(targets)
+
+
+def _rows_and_targets(
+    estimator: BaseEstimator, X: object, y: object, *, reset: bool, **options: bool
+) -> tuple[Rows | Table, NDArray[Any]]:
+    """Training rows, of which values may be missing, and their targets."""
+    if _reads_as_matrix(estimator, X, reset=reset):
+        rows, targets = validate_data(estimator, X, y, reset=reset, **_NUMBERS, **options)
+        return as_float32(rows, column_names(estimator)), targets
+    validate_data(estimator, X, y, reset=reset, skip_check_array=True)
+    table = read_table(X, column_names(estimator))
+    unused = np.zeros((table.n_rows, 1), dtype=np.float32)
+    return table, check_X_y(unused, y, estimator=estimator, **options)[1]
+
+
+def _reads_as_matrix(estimator: BaseEstimator, X: object, *, reset: bool) -> bool:
+    """Whether training rows are numbers alone, or are to be like those of an earlier fit."""
+    if reset:
+        return not names_columns(estimator.categorical_features) and holds_numbers(X)
+    encoding = estimator.encoding_
+    return encoding is None or (encoding.is_numeric and holds_numbers(X))
 
 
 def check_targets(y: object) -> NDArray[np.float64]:
@@ -127,8 +166,8 @@ def check_targets(y: object) -> NDArray[np.float64]:
     return targets
 
 
-def as_float32(X: object, column_names: NDArray[np.object_] | None = None) -> Rows:
-    """C-ordered float32 rows; finite values that overflow are refused by name and value."""
+def as_float32(X: object, column_names: Sequence[str] | None = None) -> Rows:
+    """C-ordered float32 rows, NaN as it is; values that overflow are refused by name and value."""
     if sp.issparse(X):
         return _sparse_as_float32(X, column_names)
     dense = np.asarray(X)
@@ -137,12 +176,12 @@ def as_float32(X: object, column_names: NDArray[np.object_] | None = None) -> Ro
     with np.errstate(over="ignore", under="ignore"):
         rows = np.require(dense, np.float32, ["C", "A", "E"])
     if dense.dtype.kind == "f" and dense.dtype.itemsize > 4 and not _is_finite(rows):
-        row, column = np.argwhere(~np.isfinite(rows))[0].tolist()
-        _raise_overflow(dense[row, column], row, column, column_names)
+        for row, column in np.argwhere(np.isinf(rows))[:1].tolist():
+            _raise_overflow(dense[row, column], row, column, column_names)
     return rows
 
 
-def _sparse_as_float32(X: sp.csr_matrix, column_names: NDArray[np.object_] | None) -> sp.csr_matrix:
+def _sparse_as_float32(X: sp.csr_matrix, column_names: Sequence[str] | None) -> sp.csr_matrix:
     """CSR rows in canonical form: sorted, no duplicates, no stored zeros, narrow indices."""
     if X.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(
@@ -154,8 +193,7 @@ def _sparse_as_float32(X: sp.csr_matrix, column_names: NDArray[np.object_] | Non
         X.sum_duplicates()
     with np.errstate(over="ignore", under="ignore"):
         data = np.require(X.data, np.float32, ["C", "A", "E"])
-    if not _is_finite(data):
-        place = int(np.flatnonzero(~np.isfinite(data))[0])
+    for place in np.flatnonzero(np.isinf(data))[:1].tolist():
         row = int(np.searchsorted(X.indptr, place, side="right")) - 1
         _raise_overflow(X.data[place], row, int(X.indices[place]), column_names)
     return _without_stored_zeros(X, data)
@@ -179,20 +217,20 @@ def _is_finite(values: NDArray[Any]) -> bool:
 
 
 def _raise_overflow(
-    value: float, row: int, column: int, column_names: NDArray[np.object_] | None
+    value: float, row: int, column: int, column_names: Sequence[str] | None
 ) -> None:
     """Say which value does not fit into float32."""
     name = "" if column_names is None else f" ({column_names[column]})"
-    wrong = "missing" if np.isnan(value) else "too large for float32"
     raise ValueError(
-        f"X[{row}, {column}]={value:.6g} in column {column}{name} is {wrong}; give "
+        f"X[{row}, {column}]={value:.6g} in column {column}{name} is too large for float32; give "
         f"values between -{LARGEST:.3g} and {LARGEST:.3g}; try dividing the column by a constant."
     )
 
 
-def _column_names(estimator: BaseEstimator) -> NDArray[np.object_] | None:
+def column_names(estimator: BaseEstimator) -> tuple[str, ...] | None:
     """Names of the columns if the data had any."""
-    return cast("NDArray[np.object_] | None", getattr(estimator, "feature_names_in_", None))
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else tuple(names.tolist())
 
 
 def check_sample_weight(sample_weight: object, n_rows: int) -> NDArray[np.float64]:
@@ -236,13 +274,19 @@ def check_total_weight(weights: NDArray[np.float64]) -> None:
 
 
 def drop_zero_weight(
-    rows: Rows, targets: NDArray[Any], weights: NDArray[np.float64]
-) -> tuple[Rows, NDArray[Any], NDArray[np.float64]]:
+    rows: Rows | Table, targets: NDArray[Any], weights: NDArray[np.float64]
+) -> tuple[Rows | Table, NDArray[Any], NDArray[np.float64]]:
     """Rows of positive weight only: a row of weight 0 must count as a row left out."""
     is_kept = weights > 0
     if is_kept.all():
         return rows, targets, weights
-    return rows[is_kept], targets[is_kept], weights[is_kept]
+    kept = rows.take(is_kept) if isinstance(rows, Table) else rows[is_kept]
+    return kept, targets[is_kept], weights[is_kept]
+
+
+def has_missing(rows: Rows) -> bool:
+    """Whether a value of checked rows is missing."""
+    return not _is_finite(rows if isinstance(rows, np.ndarray) else rows.data)
 
 
 def check_units(problem: Problem) -> None:

@@ -41,8 +41,9 @@ class WatchedForest(TracedForest):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
-            Training rows. They are read as float32.
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+            Training rows. Numbers are read as float32; categories, text, dates and missing
+            values become numbers as `encoding_` tells afterwards.
         y : array-like of shape (n_rows,), for regression also (n_rows, n_outputs)
             Classes or numbers to predict.
         sample_weight : array-like of shape (n_rows,) or None, default=None
@@ -128,7 +129,7 @@ class BoostedForest(WatchedForest):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or numeric frame of shape (n_rows, n_features)
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
         y : array-like of shape (n_rows,), for regression also (n_rows, n_outputs)
         sample_weight : array-like of shape (n_rows,) or None, default=None
 

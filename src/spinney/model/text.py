@@ -33,9 +33,11 @@ def export_text(
     Parameters
     ----------
     model : Tree or fitted estimator
-        An estimator gives its column names and class labels too.
+        An estimator gives its column names and class labels too. One that was fitted to
+        categories or missing values speaks of them: ``workclass = Private``, ``age is missing``.
     feature_names : sequence of str, optional
-        One name a feature, all different. Default: the estimator's, else ``x0``, ``x1``, ...
+        One name a coordinate, all different. Default: the estimator's, else ``x0``, ``x1``, ...
+        For a tree of a forest, take the forest's ``get_coordinate_names()``.
     class_names : sequence of str, optional
         One name a class. Default: the classifier's ``classes_``. Without names, a tree is taken
         for a regression tree.
@@ -63,8 +65,13 @@ def export_text(
     True
     """
     tree = _tree_of(model)
+    encoding = getattr(model, "encoding_", None)
+    indicators: frozenset[str] = frozenset()
     if feature_names is None:
         feature_names = getattr(model, "feature_names_in_", None)
+        if encoding is not None:
+            feature_names = [coordinate.name for coordinate in encoding.coordinates]
+            indicators = frozenset(c.name for c in encoding.coordinates if c.is_indicator)
     if class_names is None:
         class_names = getattr(model, "classes_", None)
     _check_class_names(class_names, tree)
@@ -72,7 +79,7 @@ def export_text(
     if max_weights is not None:
         check_integer("max_weights", max_weights, minimum=1, example="5")
     root = view_tree(tree, feature_names)
-    writer = SumWriter(digits, max_weights, _spread(scale, root))
+    writer = SumWriter(digits, max_weights, _spread(scale, root), indicators)
     return "\n".join(_lines(root, writer, class_names)) + "\n"
 
 
@@ -88,11 +95,14 @@ class SumWriter:
         Longest sum.
     spread : dict
         Spread of each feature by name.
+    indicators : frozenset of str
+        Features that are 1 where what their name says is true, and 0 elsewhere.
     """
 
     digits: int
     max_weights: int | None
     spread: dict[str, float]
+    indicators: frozenset[str] = frozenset()
 
     def number(self, value: float) -> str:
         """`value` rounded, without needless zeros."""
@@ -123,6 +133,8 @@ class SumWriter:
         sign = "-" if weight < 0 else "+"
         if not name:
             return f"{sign} {size}"
+        if name in self.indicators:
+            name = f"[{name}]"
         return f"{sign} {name}" if size == "1" else f"{sign} {size}*{name}"
 
 
@@ -148,8 +160,11 @@ def _rule(split: SplitView, writer: SumWriter) -> str:
     weights, bias = split.weights, split.bias
     if len(weights) == 1:
         [(name, weight)] = weights.items()
+        threshold = -bias / weight
+        if name in writer.indicators and (0 < threshold <= 1 if weight > 0 else 0 <= threshold < 1):
+            return name if weight > 0 else f"not [{name}]"
         sign = ">=" if weight > 0 else "<="
-        return f"{name} {sign} {writer.number(-bias / weight)}"
+        return f"{name} {sign} {writer.number(threshold)}"
     return f"{writer.weighted_sum(weights)} >= {writer.number(-bias)}"
 
 

@@ -1,0 +1,52 @@
+"""Learn how the columns of training rows become coordinates, and encode the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from spinney.estimators.validation import Rows, check_complete, column_names, has_missing
+from spinney.tables import (
+    Table,
+    TableEncoding,
+    category_mask,
+    encode_training,
+    learn_matrix,
+    learn_table,
+)
+
+
+def learn_encoding(
+    estimator: BaseEstimator,
+    rows: Rows | Table,
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> TableEncoding | None:
+    """Encoding of training rows, all of them weighted; None if they are numbers without holes."""
+    if not isinstance(rows, Table):
+        return learn_matrix(rows, weights, column_names(estimator)) if has_missing(rows) else None
+    is_category = category_mask(estimator.categorical_features, rows)
+    encoding = learn_table(rows, is_category, targets, weights)
+    return None if encoding.is_identity else encoding
+
+
+def encoded_rows(
+    encoding: TableEncoding | None,
+    rows: Rows | Table,
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> Rows:
+    """Training rows as the core reads them."""
+    if encoding is not None:
+        return encode_training(encoding, rows, targets, weights)
+    if isinstance(rows, Table):
+        return rows.as_matrix()
+    check_complete(rows)
+    return rows
+
+
+def class_indicators(codes: NDArray[np.int32], n_classes: int) -> NDArray[np.float64]:
+    """0/1 of each class but, of two, only of the second: what means of levels are learned of."""
+    first = 1 if n_classes == 2 else 0
+    return np.equal(codes[:, None], np.arange(first, n_classes)).astype(np.float64)

@@ -1,0 +1,25 @@
+"""Tables as they are: columns of any kind become the float32 coordinates that trees read."""
+
+from spinney.tables.columns import Column
+from spinney.tables.encoding import KINDS, Coordinate, TableEncoding
+from spinney.tables.learn import encode_training, learn_matrix, learn_table
+from spinney.tables.levels import Levels
+from spinney.tables.roles import category_mask, check_categorical_features, names_columns
+from spinney.tables.table import Table, holds_numbers, read_table
+
+__all__ = [
+    "KINDS",
+    "Column",
+    "Coordinate",
+    "Levels",
+    "Table",
+    "TableEncoding",
+    "category_mask",
+    "check_categorical_features",
+    "encode_training",
+    "holds_numbers",
+    "learn_matrix",
+    "learn_table",
+    "names_columns",
+    "read_table",
+]

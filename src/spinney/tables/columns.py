@@ -1,0 +1,158 @@
+"""One column of a table, whatever it came in: numbers with NaN for missing, or texts with None.
+
+Dates and durations are numbers of days, truth is 0 or 1. What cannot be read as one of these is
+refused here, by the name of its column.
+"""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+NUMBER, DATETIME, DURATION, TEXT = "number", "datetime", "duration", "text"
+
+MICROSECONDS_A_DAY = 86_400_000_000
+
+_NO_NUMBERS = np.zeros(0)
+#: Types of values that say "missing" and nothing else, by name: pandas is not a dependency.
+_MISSING_TYPES = ("NoneType", "NAType", "NaTType")
+_KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
+    (TEXT, (str,)),
+    (NUMBER, (numbers.Real, np.number, np.bool_, Decimal)),
+    (DATETIME, (datetime.date, np.datetime64)),
+    (DURATION, (datetime.timedelta, np.timedelta64)),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Values of one column.
+
+    Attributes
+    ----------
+    kind : {"number", "datetime", "duration", "text"}
+    numbers : float64 ndarray of shape (n_rows,)
+        Numbers, or days since 1970-01-01, or days; NaN is missing. Empty for text.
+    texts : list of str or None
+        None is missing. Empty for all but text.
+    is_category : bool
+        Whether the container says that the values are categories.
+    """
+
+    kind: str
+    numbers: NDArray[np.float64]
+    texts: Sequence[str | None] = ()
+    is_category: bool = False
+
+    def __len__(self) -> int:
+        return len(self.texts) if self.kind == TEXT else len(self.numbers)
+
+    @property
+    def is_missing(self) -> NDArray[np.bool_]:
+        """Which values are missing."""
+        if self.kind == TEXT:
+            return np.fromiter((text is None for text in self.texts), np.bool_, len(self.texts))
+        return np.isnan(self.numbers)
+
+    def take(self, is_kept: NDArray[np.bool_]) -> Column:
+        """The column with some of its rows."""
+        if self.kind == TEXT:
+            rows = np.flatnonzero(is_kept).tolist()
+            return replace(self, texts=[self.texts[row] for row in rows])
+        return replace(self, numbers=self.numbers[is_kept])
+
+
+def number_column(values: NDArray[np.generic], *, is_category: bool = False) -> Column:
+    """Column of numbers; NaN is missing."""
+    with np.errstate(over="ignore"):
+        return Column(NUMBER, np.asarray(values, dtype=np.float64), is_category=is_category)
+
+
+def time_column(kind: str, microseconds: NDArray[np.generic]) -> Column:
+    """Column of dates since 1970 or of durations."""
+    return Column(kind, np.asarray(microseconds, dtype=np.float64) / MICROSECONDS_A_DAY)
+
+
+def object_column(values: Sequence[object], label: str, *, is_category: bool = False) -> Column:
+    """Column of Python values of one kind, some of which may be missing.
+
+    Categories that are no numbers, as intervals, are told apart by their text.
+    """
+    types = set(map(type, values))
+    missing = {kind for kind in types if kind.__name__ in _MISSING_TYPES}
+    if types <= missing | {str}:
+        return _text_column(values, missing, is_category)
+    kind_of = {kind: _kind(kind) for kind in types - missing}
+    if is_category and None in kind_of.values():
+        kind_of = dict.fromkeys(kind_of, TEXT)
+    kinds = set(kind_of.values())
+    if len(kinds) > 1:
+        # NaN is missing among texts and dates, too.
+        values = [None if value != value else value for value in values]
+        missing = missing | {type(None)}
+        kind_of = {kind: _kind(kind) for kind in set(map(type, values)) - missing}
+        kinds = set(kind_of.values())
+    if len(kinds) != 1 or None in kinds:
+        _refuse(values, kind_of, label)
+    kind = next(iter(kinds))
+    if kind == TEXT:
+        return _text_column(values, missing, is_category)
+    if kind == NUMBER:
+        read = [np.nan if type(value) in missing else float(value) for value in values]  # type: ignore[arg-type]
+        return Column(NUMBER, np.array(read), is_category=is_category)
+    return _time_column(values, missing, str(kind))
+
+
+def _text_column(values: Sequence[object], missing: set[type], is_category: bool) -> Column:
+    texts = [None if type(value) in missing else str(value) for value in values]
+    return Column(TEXT, _NO_NUMBERS, texts, is_category)
+
+
+def _time_column(values: Sequence[object], missing: set[type], kind: str) -> Column:
+    unit = "datetime64[us]" if kind == DATETIME else "timedelta64[us]"
+    read = [None if type(value) in missing else _naive(value) for value in values]
+    times = np.array(read, dtype=unit)
+    counts = times.astype(np.int64).astype(np.float64)
+    counts[np.isnat(times)] = np.nan
+    return time_column(kind, counts)
+
+
+def _naive(value: object) -> object:
+    """The same moment without its zone, in UTC; numpy knows no zones."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return value
+
+
+def _kind(kind: type) -> str | None:
+    return next((name for name, known in _KINDS if issubclass(kind, known)), None)
+
+
+def _refuse(values: Sequence[object], kind_of: dict[type, str | None], label: str) -> None:
+    """Say which value cannot be read, or that two cannot be read together."""
+    unknown = [kind for kind, name in kind_of.items() if name is None]
+    if unknown:
+        row = next(row for row, value in enumerate(values) if type(value) in unknown)
+        name = type(values[row]).__name__
+        if issubclass(type(values[row]), complex | np.complexfloating):
+            raise ValueError(f"Complex data not supported: {label} holds {values[row]!r}.")
+        raise TypeError(
+            f"{label} holds a value of type {name} in row {row}, but an argument must be a "
+            "string or a number, a date, a duration or missing; try one column for each part of "
+            "it, or leave the column out."
+        )
+    first: dict[str | None, str] = {}
+    for row, value in enumerate(values):
+        if type(value) in kind_of:
+            first.setdefault(kind_of[type(value)], f"{value!r} in row {row}")
+    found = " and ".join(f"{kind} ({example})" for kind, example in first.items())
+    raise ValueError(
+        f"{label} mixes {found}; give values of one kind; try converting the column, for "
+        "instance with astype(str)."
+    )

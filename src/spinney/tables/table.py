@@ -1,0 +1,145 @@
+"""Read what users pass as X into columns of one kind each.
+
+Frames are read through narwhals, which knows pandas, polars and Arrow; arrays and lists column by
+column. Containers of numbers alone are better read as one matrix: `holds_numbers` tells them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from spinney.tables.columns import (
+    DATETIME,
+    DURATION,
+    Column,
+    number_column,
+    object_column,
+    time_column,
+)
+
+_NESTED = (nw.List, nw.Array, nw.Struct, nw.Binary, nw.Time)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of equal length, and their names if they have any."""
+
+    columns: tuple[Column, ...]
+    names: tuple[str, ...] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.columns[0])
+
+    def as_matrix(self) -> NDArray[np.float32]:
+        """A table of numbers alone as an array."""
+        return np.column_stack([column.numbers.astype(np.float32) for column in self.columns])
+
+    def take(self, is_kept: NDArray[np.bool_]) -> Table:
+        """The table with some of its rows."""
+        return Table(tuple(column.take(is_kept) for column in self.columns), self.names)
+
+
+def label_of(column: int, names: Sequence[str] | None) -> str:
+    """How messages speak of a column."""
+    return f"column {column} of X" + ("" if names is None else f" ({names[column]})")
+
+
+def holds_numbers(X: object) -> bool:
+    """Whether X is a matrix of numbers or truth values, or nothing that a table could be read from.
+
+    The latter is left to scikit-learn's checks, so that its usual messages appear.
+    """
+    if sp.issparse(X):
+        return True
+    frame = _frame(X)
+    if frame is not None:
+        return all(_is_numeric(series) for series in frame.iter_columns())
+    array = _array(X)
+    return array is None or array.dtype.kind in "fiubc" or array.ndim != 2 or 0 in array.shape
+
+
+def read_table(X: object, names: Sequence[str] | None = None) -> Table:
+    """Columns of a frame, or of an array or list of two dimensions."""
+    if sp.issparse(X):
+        raise TypeError(
+            "X is sparse, but this model reads categories, text or dates; give a frame or an "
+            "array; try X.toarray()."
+        )
+    kept = None if names is None else tuple(names)
+    frame = _frame(X)
+    if frame is not None:
+        series = enumerate(frame.iter_columns())
+        return Table(tuple(_read_series(s, label_of(j, names)) for j, s in series), kept)
+    array = _array(X)
+    if array is None:
+        raise TypeError(f"X is of type {type(X).__name__}; give a frame, an array or a list.")
+    return Table(tuple(_read_values(v, label_of(j, names)) for j, v in enumerate(array.T)), kept)
+
+
+def _frame(X: object) -> Any:
+    """X for narwhals if it is a frame in memory, else None."""
+    if isinstance(X, np.ndarray | list | tuple):
+        return None
+    found = nw.from_native(X, eager_only=True, pass_through=True)
+    return found if isinstance(found, nw.DataFrame) else None
+
+
+def _array(X: object) -> NDArray[Any] | None:
+    """X as an array whose strings are those of X, not numbers turned into text."""
+    if isinstance(X, np.ndarray):
+        return X
+    if not isinstance(X, list | tuple) and not hasattr(X, "__array__"):
+        return None
+    try:
+        array = np.asarray(X)
+        return np.array(X, dtype=object) if array.dtype.kind in "USO" else array
+    except (ValueError, TypeError):  # ragged rows; scikit-learn says so
+        return None
+
+
+def _is_numeric(series: Any) -> bool:
+    if series.dtype == nw.Boolean:  # numpy has no missing truth value
+        return not series.null_count()
+    return bool(series.dtype.is_numeric()) or series.dtype == nw.Unknown
+
+
+def _read_series(series: Any, label: str) -> Column:
+    dtype = series.dtype
+    if dtype.is_numeric():
+        return number_column(series.to_numpy())
+    if dtype == nw.Boolean:
+        values = series.fill_null(False).to_numpy().astype(np.float64)
+        return number_column(np.where(series.is_null().to_numpy(), np.nan, values))
+    if dtype in (nw.Datetime, nw.Date):
+        return time_column(DATETIME, series.dt.timestamp("us").to_numpy())
+    if dtype == nw.Duration:
+        return _read_times(series.to_numpy())
+    if dtype in _NESTED:
+        raise TypeError(
+            f"{label} holds {dtype}, but an argument must be a string or a number, a date, a "
+            "duration or missing; try one column for each part of it, or leave the column out."
+        )
+    return object_column(series.to_list(), label, is_category=dtype in (nw.Categorical, nw.Enum))
+
+
+def _read_values(values: NDArray[Any], label: str) -> Column:
+    kind = values.dtype.kind
+    if kind in "fiub":
+        return number_column(values)
+    return _read_times(values) if kind in "mM" else object_column(values.tolist(), label)
+
+
+def _read_times(values: NDArray[Any]) -> Column:
+    is_moment = values.dtype.kind == "M"
+    counts = values.astype("M8[us]" if is_moment else "m8[us]").astype(np.int64)
+    present = np.where(np.isnat(values), np.nan, counts.astype(np.float64))
+    return time_column(DATETIME if is_moment else DURATION, present)

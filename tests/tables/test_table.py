@@ -1,0 +1,146 @@
+"""Every container of the same table is read as the same columns; what cannot be read is refused."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+
+from spinney.tables import holds_numbers, read_table
+from spinney.tables.columns import DATETIME, DURATION, NUMBER, TEXT, Column
+from tests.tables.frames import CONTAINERS, Columns, as_arrow, columns
+
+KINDS = [NUMBER, NUMBER, NUMBER, TEXT, DATETIME, DURATION]
+
+
+def told(column: Column) -> list[Any]:
+    """Values of a column with None for missing."""
+    if column.kind == TEXT:
+        return list(column.texts)
+    return [None if np.isnan(value) else value for value in column.numbers.tolist()]
+
+
+@settings(max_examples=25)
+@given(columns())
+def test_containers_are_read_alike(given: Columns) -> None:
+    expected = [told(column) for column in read_table(as_arrow(given)).columns]
+    for name, make in CONTAINERS.items():
+        table = read_table(make(given))
+        assert [told(column) for column in table.columns] == expected, name
+        assert table.n_rows == len(given["number"])
+
+
+def test_kinds_are_recognised() -> None:
+    moment, span = datetime.datetime(2020, 1, 2, 12), datetime.timedelta(hours=6)
+    given = dict(number=[1.5], integer=[2], truth=[True], text=["a"], moment=[moment], span=[span])
+    for make in CONTAINERS.values():
+        table = read_table(make(given))
+        assert [column.kind for column in table.columns] == KINDS
+        values = [told(column)[0] for column in table.columns]
+        assert values == [1.5, 2.0, 1.0, "a", 18263.5, 0.25]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, float("nan")])
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (2, NUMBER),
+        (True, NUMBER),
+        (np.float32(2.0), NUMBER),
+        (Decimal("2.5"), NUMBER),
+        ("a", TEXT),
+        (datetime.date(2020, 1, 1), DATETIME),
+        (pd.Timestamp(2020, 1, 1, tz="Europe/Berlin"), DATETIME),
+        (np.datetime64("2020-01-01"), DATETIME),
+        (pd.Timedelta(days=1), DURATION),
+    ],
+)
+def test_all_words_for_missing_are_read(missing: Any, value: Any, kind: str) -> None:
+    rows = np.empty((2, 1), dtype=object)
+    rows[:, 0] = [value, missing]
+    [column] = read_table(rows).columns
+    assert column.kind == kind
+    assert column.is_missing.tolist() == [False, True]
+
+
+def test_moments_of_all_zones_and_containers_are_the_same() -> None:
+    utc = pd.Series(pd.to_datetime(["2020-01-01 12:00", None]), name="t")
+    berlin = utc.dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin")
+    frames = [utc.to_frame(), berlin.to_frame(), pl.from_pandas(berlin.to_frame())]
+    frames += [pa.Table.from_pandas(berlin.to_frame()), berlin.astype(object).to_frame().to_numpy()]
+    for frame in frames:
+        [column] = read_table(frame).columns
+        assert told(column) == [18262.5, None]
+
+
+def test_dates_and_arrays_of_times_are_read() -> None:
+    days = np.array([["2020-01-01", "NaT"]], dtype="M8[D]")
+    assert [told(column) for column in read_table(days).columns] == [[18262.0], [None]]
+    spans = np.array([[36, 12]], dtype="m8[h]")
+    assert [told(column) for column in read_table(spans).columns] == [[1.5], [0.5]]
+    dates = pl.DataFrame({"d": [datetime.date(2020, 1, 1), None]})
+    assert told(read_table(dates).columns[0]) == [18262.0, None]
+
+
+def test_intervals_are_told_apart_by_their_text() -> None:
+    frame = pd.DataFrame({"bin": pd.cut([1.0, 5.0, 9.0], [0, 4, 10])})
+    [column] = read_table(frame).columns
+    assert column.is_category
+    assert told(column) == ["(0, 4]", "(4, 10]", "(4, 10]"]
+
+
+def test_numbers_in_lists_of_text_stay_numbers() -> None:
+    table = read_table([[1, "a"], [2.5, "b"]])
+    assert [told(column) for column in table.columns] == [[1.0, 2.5], ["a", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "text"),
+    [
+        ([[1], ["a"]], ValueError, r"column 0 of X mixes number \(1 in row 0\) and text \('a' in"),
+        ([["a"], [{"b": 1}]], TypeError, "type dict in row 1, but an argument must be a string or"),
+        (pl.DataFrame({"l": [[1], [2]]}), TypeError, "column 0 of X .*List"),
+        (pa.table({"l": [{"a": 1}]}), TypeError, "Struct"),
+        (pa.table({"b": [b"a"]}), TypeError, "Binary"),
+        (pd.DataFrame({"l": [[1], [2]]}), TypeError, "type list in row 0"),
+        (np.array([[1j]], dtype=object), ValueError, "Complex data not supported"),
+        (sp.csr_matrix((2, 2)), TypeError, "X is sparse, but this model reads categories"),
+        ("rows", TypeError, "X is of type str"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_by_name(X: Any, error: type, text: str) -> None:
+    with pytest.raises(error, match=text):
+        read_table(X)
+
+
+@pytest.mark.parametrize(
+    ("X", "expected"),
+    [
+        (np.ones((2, 2)), True),
+        (np.ones((2, 2), dtype=bool), True),
+        ([[1, 2], [3, 4]], True),
+        (sp.csr_matrix((2, 2)), True),
+        (pd.DataFrame({"a": [1.0, np.nan], "b": [True, False]}), True),
+        (pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1.0])}), True),
+        (pl.DataFrame({"a": [1, None]}), True),
+        (pl.DataFrame({"a": [True, None]}), False),
+        (pd.DataFrame({"a": ["x"]}), False),
+        (pd.DataFrame({"a": pd.Categorical([1])}), False),
+        (np.array([["a"]]), False),
+        (np.ones((2, 2), dtype=object), False),
+        ([[1, "a"]], False),
+        (np.ones(3), True),  # not a table at all: scikit-learn says so
+        (None, True),
+        ([[1], [2, 3]], True),
+    ],
+)
+def test_numbers_are_told_from_other_columns(X: Any, expected: bool) -> None:
+    assert holds_numbers(X) is expected
