@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney.estimators.parameters import check_choice
-from spinney.estimators.predictor import refuse_tables
+from spinney.estimators.predictor import encoding_of
 from spinney.estimators.readout import Readout, readout_of
 from spinney.estimators.ties import with_rejects
 from spinney.model.boundary import axis_thresholds
-from spinney.model.c import program
+from spinney.model.c import columns, program
 from spinney.model.c.tables import TYPES, Tables, add_hyperplanes, quantised
 from spinney.model.c.text import check_name, escape, string
 from spinney.model.lanes import lane_count
@@ -85,9 +84,11 @@ def to_c(
 
     Notes
     -----
-    Rows are finite floats, which the functions do not check. A rejected row of
-    `RandomDecisionForestClassifier` has the number behind that of the last class. See
-    docs/guide/export.md.
+    Rows are finite floats, which the functions do not check. A model of a table with categories,
+    dates or missing values has ``void model_encode(const double *columns, float *x)`` too, which
+    turns its columns into such a row, and ``int model_level(int column, const char *text)``. A
+    rejected row of `RandomDecisionForestClassifier` has the number behind that of the last class.
+    See docs/guide/export.md.
 
     Examples
     --------
@@ -101,16 +102,24 @@ def to_c(
     check_choice("weights", weights, WEIGHTS)
     name = check_name(name)
     readout = readout_of(model)
-    refuse_tables(model, "to_c", "try encoding the columns before fit")
+    encoding = encoding_of(model)
     forest = pack(readout.forest)
     tables = Tables(name)
     walk = _walk(tables, forest, weights)
     leaves = _leaves(tables, forest, readout, weights)
     code = _program(walk, leaves, readout, forest)
-    names = getattr(model, "feature_names_in_", None)
-    head = _head(model, readout, forest, tables, names, weights)
-    parts = {"HEAD": head, "LABELS": _label_lines(readout), "TABLES": tables.text()}
-    text = _file(parts, _declarations(readout), code, forest, name)
+    declarations, texts = _declarations(readout), ""
+    if encoding is not None:
+        count = str(encoding.n_columns)
+        declarations = columns.DECLARATIONS.replace("COUNT", count) + declarations
+        code = columns.encode_functions(tables, encoding) + "\n" + code
+        texts = "\n" + columns.text_tables(name, encoding)
+    parts = {
+        "HEAD": _head(model, readout, forest, tables, weights),
+        "LABELS": _label_lines(readout),
+        "TABLES": tables.text() + texts,
+    }
+    text = _file(parts, declarations, code, forest, name)
     source = CSource(text, tables.sizes)
     if path is not None:
         Path(path).write_text(text, encoding="ascii")
@@ -141,9 +150,9 @@ def _walk(tables: Tables, forest: PackedForest, weights: str) -> list[str]:
 
 def _axis_score(tables: Tables, forest: PackedForest) -> str:
     """What splits of one column compare with their limits."""
-    columns, axis_weights = forest.axis_splits
+    read, axis_weights = forest.axis_splits
     cuts, is_right_above = axis_thresholds(axis_weights, forest.bias)
-    tables.add_counts("column", columns)
+    tables.add_counts("column", read)
     if is_right_above.all():
         tables.add("limit", cuts)
         return "x[NAME_column[at]]"
@@ -285,7 +294,6 @@ def _head(
     readout: Readout,
     forest: PackedForest,
     tables: Tables,
-    names: NDArray[np.object_] | None,
     weights: str,
 ) -> str:
     """The comment at the top: what this is, its columns, its classes, its size."""
@@ -297,7 +305,11 @@ def _head(
         + ", ".join(f"{name} {size}" for name, size in tables.sizes.items())
         + ".",
     ]
-    if names is not None:
+    encoding = encoding_of(model)
+    names = getattr(model, "feature_names_in_", None)
+    if encoding is not None:
+        lines += ["Columns:", *columns.described(encoding)]
+    elif names is not None:
         lines += ["Columns:", *(f"  x[{j}] {escape(str(name))}" for j, name in enumerate(names))]
     if readout.classes is not None:
         labels = enumerate(_labels(readout))
@@ -333,7 +345,7 @@ def _file(
             "#endif\n",
         ]
     )
-    for macro in ("DECLARED", "ONLY_DECLARATIONS", *sizes):
+    for macro in ("DECLARED", "ONLY_DECLARATIONS", "N_COLUMNS", *sizes):
         text = text.replace(f"NAME_{macro}", f"{name.upper()}_{macro}")
     text = text.replace("NAME", name)
     return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], text)
