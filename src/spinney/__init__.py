@@ -29,7 +29,17 @@ from spinney.estimators import (
     tune_co2,
     tune_fao,
 )
-from spinney.model import export_text, from_dict, load, save, to_dict, to_onnx
+from spinney.model import (
+    CSource,
+    export_text,
+    from_dict,
+    load,
+    save,
+    to_c,
+    to_dict,
+    to_onnx,
+    to_sklearn,
+)
 from spinney.optimize import Trace
 from spinney.storage import DamagedFileError
 from spinney.tree import Tree
@@ -40,6 +50,7 @@ __all__ = [
     "CO2TreeClassifier",
     "CO2TreeRegressor",
     "CO2Tuning",
+    "CSource",
     "DamagedFileError",
     "FAOForestClassifier",
     "FAOForestRegressor",
@@ -67,8 +78,10 @@ __all__ = [
     "refine_leaves",
     "regularization_path",
     "save",
+    "to_c",
     "to_dict",
     "to_onnx",
+    "to_sklearn",
     "tune_co2",
     "tune_fao",
 ]

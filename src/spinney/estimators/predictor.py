@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney import _core
 from spinney.estimators.readout import Readout, readout_of
+from spinney.tables import TableEncoding
 
 PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -167,9 +168,16 @@ class Compilable:
         return ClassPredictor(readout, n_threads)
 
 
+def encoding_of(model: object) -> TableEncoding | None:
+    """How a model turns columns into coordinates; None if it reads numbers as they are."""
+    of_forest = getattr(getattr(model, "forest", None), "encoding_", None)  # of refined ones
+    encoding: TableEncoding | None = getattr(model, "encoding_", of_forest)
+    return encoding
+
+
 def refuse_tables(model: object, what: str, instead: str) -> None:
     """Raise if the model reads frames of mixed columns, which `what` cannot."""
-    if getattr(model, "encoding_", None) is not None:
+    if encoding_of(model) is not None:
         raise ValueError(
             f"{what} reads rows of numbers, but this {type(model).__name__} was fitted to a table "
             f"with categories or missing values; give a model of plain numbers; {instead}."

@@ -19,7 +19,7 @@ def sum_thresholds(bias: NDArray[np.float64]) -> NDArray[np.float32]:
     wanted = -bias
     with np.errstate(over="ignore", under="ignore"):
         nearest = wanted.astype(np.float32)
-    above = np.nextafter(nearest, np.float32(np.inf))
+        above = np.nextafter(nearest, np.float32(np.inf))
     return np.where(nearest >= wanted, nearest, above).astype(np.float32)
 
 

@@ -63,7 +63,7 @@ def lane_table(hyperplanes: sp.csr_matrix) -> LaneTable:
 def full_table(hyperplanes: sp.csr_matrix) -> LaneTable:
     """Every column at its own place, zeros behind the last."""
     n_rows, n_features = hyperplanes.shape
-    n_lanes = _n_lanes(n_features)
+    n_lanes = lane_count(n_features)
     weights = np.zeros((n_rows, full_width(n_features)), dtype=np.float32)
     weights[:, :n_features] = hyperplanes.toarray()
     return LaneTable(weights.reshape(n_rows, -1, n_lanes), None)
@@ -72,7 +72,7 @@ def full_table(hyperplanes: sp.csr_matrix) -> LaneTable:
 def sparse_table(hyperplanes: sp.csr_matrix) -> LaneTable:
     """Only columns with weights: as many slots as the fullest lane needs."""
     n_rows, n_features = hyperplanes.shape
-    n_lanes = _n_lanes(n_features)
+    n_lanes = lane_count(n_features)
     rows = np.repeat(np.arange(n_rows), np.diff(hyperplanes.indptr))
     columns = hyperplanes.indices.astype(np.int64)
     lanes = rows * n_lanes + columns % n_lanes
@@ -90,10 +90,10 @@ def sparse_table(hyperplanes: sp.csr_matrix) -> LaneTable:
 
 def full_width(n_features: int) -> int:
     """Places of a row in which every column has its own."""
-    n_lanes = _n_lanes(n_features)
+    n_lanes = lane_count(n_features)
     return -(-n_features // n_lanes) * n_lanes
 
 
-def _n_lanes(n_features: int) -> int:
+def lane_count(n_features: int) -> int:
     """Lanes that can get a product: the next power of two, at least 4."""
     return int(min(CORE_LANES, max(4, 1 << (n_features - 1).bit_length())))

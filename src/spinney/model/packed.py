@@ -78,7 +78,8 @@ class PackedForest:
     @property
     def weights_a_split(self) -> NDArray[np.int64]:
         """Number of weights of each split."""
-        return np.diff(self.weights.indptr).astype(np.int64)
+        counts: NDArray[np.int64] = np.diff(self.weights.indptr).astype(np.int64)
+        return counts
 
     @property
     def is_axis_aligned(self) -> bool:
@@ -86,9 +87,19 @@ class PackedForest:
         return bool((self.weights_a_split <= 1).all())
 
     @property
+    def axis_splits(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Column and weight of each split where all are axis-aligned; zeros if it has none."""
+        columns = np.zeros(self.n_splits, dtype=np.int64)
+        weights = np.zeros(self.n_splits, dtype=np.float32)
+        has_weight = self.weights_a_split == 1
+        columns[has_weight], weights[has_weight] = self.weights.indices, self.weights.data
+        return columns, weights
+
+    @property
     def leaf_labels(self) -> NDArray[np.int64]:
         """Largest output of each leaf, the first of equals."""
-        return self.leaf_values.argmax(axis=1).astype(np.int64)
+        labels: NDArray[np.int64] = self.leaf_values.argmax(axis=1).astype(np.int64)
+        return labels
 
 
 def pack(forest: Forest) -> PackedForest:

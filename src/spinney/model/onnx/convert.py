@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from spinney.estimators.parameters import check_choice
-from spinney.estimators.predictor import refuse_tables
+from spinney.estimators.predictor import encoding_of
 from spinney.estimators.readout import Readout, readout_of
 from spinney.model.onnx import answer
+from spinney.model.onnx.columns import encoded_columns, encoded_matrix, input_columns
 from spinney.model.onnx.graph import Graph
 from spinney.model.onnx.leaves import WALKS, Rows, choose_encoding, padded_rows
 from spinney.model.packed import PackedForest, pack
@@ -39,14 +40,17 @@ def to_onnx(model: object, *, dtype: str = "float32", encoding: str = "auto") ->
     Returns
     -------
     onnx.ModelProto
-        Input ``X`` of shape (n_rows, n_features). Classifiers have the outputs ``label`` and
-        ``probabilities``, regressors ``value``, shaped as by ``predict``.
+        Input ``X`` of shape (n_rows, n_features). A model of a table with other columns than
+        numbers has one input of shape (n_rows, 1) for each column, by its name: numbers, dates as
+        days since 1970-01-01 UTC, durations in days, or strings. NaN is missing, and so is the
+        empty string. Classifiers have the outputs ``label`` and ``probabilities``, regressors
+        ``value``, shaped as by ``predict``.
 
     Notes
     -----
     Every finite row reaches the same leaves as in the library, also rows on a hyperplane or within
-    rounding of one. Rows with missing or infinite values, which the estimator refuses, are not
-    checked by the graph. See docs/guide/export.md.
+    rounding of one. Values that the estimator refuses, as infinite ones, are not checked by the
+    graph. See docs/guide/export.md.
 
     Examples
     --------
@@ -61,21 +65,38 @@ def to_onnx(model: object, *, dtype: str = "float32", encoding: str = "auto") ->
     check_choice("encoding", encoding, ENCODINGS)
     onnx = _import_onnx()
     readout = readout_of(model)
-    refuse_tables(model, "to_onnx", "try encoding the columns before fit")
     forest = pack(readout.forest)
     _check_encoding(encoding, forest)
     graph = Graph(onnx)
-    rows = padded_rows(graph, graph.cast("X", np.float32), forest.n_features)
+    given, x = _inputs(graph, model, dtype, forest.n_features)
+    rows = padded_rows(graph, x, forest.n_features)
     leaves = _walk(graph, rows, forest, encoding)
     sums = answer.totals(graph, rows, leaves, readout, forest)
-    number = graph.type_of(dtype)
-    given = onnx.helper.make_tensor_value_info("X", number, ["n_rows", forest.n_features])
+    inputs = [
+        onnx.helper.make_tensor_value_info(name, graph.type_of(kind), ["n_rows", width])
+        for name, kind, width in given
+    ]
     outputs = [
         (name, value, onnx.helper.make_tensor_value_info(name, kind, ["n_rows", *shape]))
         for name, value, kind, shape in _outputs(graph, sums, readout, dtype)
     ]
     about = f"{type(model).__name__} of {forest.n_trees} trees, exported by spinney"
-    return graph.model([given], outputs, about)
+    return graph.model(inputs, outputs, about)
+
+
+def _inputs(
+    graph: Graph, model: object, dtype: str, n_features: int
+) -> tuple[list[tuple[str, Any, int]], str]:
+    """Name, type and width of each input, and the float32 rows that the trees read."""
+    encoding = encoding_of(model)
+    if encoding is None:
+        return [("X", dtype, n_features)], graph.cast("X", np.float32)
+    if encoding.is_numeric:
+        x = encoded_matrix(graph, graph.cast("X", np.float32), encoding)
+        return [("X", dtype, encoding.n_columns)], x
+    columns = input_columns(encoding, dtype)
+    x = encoded_columns(graph, [name for name, _ in columns], encoding)
+    return [(name, kind, 1) for name, kind in columns], x
 
 
 def _walk(graph: Graph, rows: Rows, forest: PackedForest, encoding: str) -> str:

@@ -11,6 +11,9 @@ ONNX_OPSET = 18
 ML_OPSET = 5
 IR_VERSION = 10
 
+INNER = "spinney/"
+"""Begin of all names inside the graph; no input begins so."""
+
 
 class Graph:
     """Nodes and constants; every value is known by its name.
@@ -34,7 +37,7 @@ class Graph:
         key = (array.dtype.str, array.shape, array.tobytes() if array.size <= 64 else b"")
         if array.size <= 64 and array.dtype.kind != "O" and key in self._known:
             return self._known[key]
-        name = f"c{len(self._constants)}"
+        name = f"{INNER}c{len(self._constants)}"
         self._constants.append(self._tensor(array, name))
         self._known[key] = name
         return name
@@ -56,7 +59,7 @@ class Graph:
 
     def ops(self, kind: str, n_outputs: int, *inputs: str, **attributes: Any) -> list[str]:
         """Names of the results of an operator of several outputs."""
-        names = [f"v{len(self._nodes)}_{k}" for k in range(n_outputs)]
+        names = [f"{INNER}v{len(self._nodes)}_{k}" for k in range(n_outputs)]
         self._nodes.append(self._onnx.helper.make_node(kind, inputs, names, **attributes))
         return names
 

@@ -22,9 +22,9 @@ BRANCH_LEQ, BRANCH_GTE = 0, 2
 UNIT = 2.0**-24
 """Relative error of one operation in float32."""
 
-#: Multiplications in a matrix product that take as long as one of a gathered row, and the share of
-#: a level that does not depend on its width, in multiplications; measured, see the decision page.
-MATMUL_GAIN, LEVEL_COST = 12.0, 400.0
+#: Splits a tree up to which one product with all hyperplanes beats fetching those on the way:
+#: with 63 it is, with 511 it is not (benchmarks/onnx_encodings.py).
+MOST_SPLITS = 128
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,7 @@ def choose_encoding(forest: PackedForest) -> str:
     """The encoding that is likely to be fastest, from the shape of the forest."""
     if forest.is_axis_aligned:
         return "axis"
-    product = forest.n_splits * forest.n_features / MATMUL_GAIN
-    width = lane_table(forest.weights).width
-    return "gemm" if product < forest.depth * (LEVEL_COST + forest.n_trees * width) else "gather"
+    return "gemm" if forest.n_splits <= MOST_SPLITS * forest.n_trees else "gather"
 
 
 def walk_by_gather(graph: Graph, rows: Rows, forest: PackedForest) -> str:
@@ -67,7 +65,7 @@ def walk_by_gather(graph: Graph, rows: Rows, forest: PackedForest) -> str:
     last_split = forest.n_splits - 1
     children = np.where(forest.children < 0, last_split - forest.children, forest.children)
     leaves = np.repeat(np.arange(forest.n_leaves) + forest.n_splits, 2)
-    children = graph.constant(np.concatenate([children.ravel(), leaves]))
+    both = graph.constant(np.concatenate([children.ravel(), leaves]))
     roots = np.where(forest.roots < 0, last_split - forest.roots, forest.roots)
     table = lane_table(forest.weights)
     dot = gathered_dot(graph, rows, table)
@@ -79,7 +77,7 @@ def walk_by_gather(graph: Graph, rows: Rows, forest: PackedForest) -> str:
         is_right = graph.op("GreaterOrEqual", dot(split), limit)
         place = graph.op("Mul", node, graph.axes(2))
         place = graph.op("Add", place, graph.cast(is_right, np.int64))
-        node = graph.op("Gather", children, place)
+        node = graph.op("Gather", both, place)
     return graph.op("Sub", node, graph.axes(forest.n_splits))
 
 
@@ -180,11 +178,7 @@ def _rounded_up(values: NDArray[np.float64]) -> NDArray[np.float32]:
 
 def walk_by_columns(graph: Graph, rows: Rows, forest: PackedForest) -> str:
     """Trees of one column a split, which ONNX has operators for."""
-    n_weights = forest.weights_a_split
-    weights = np.zeros(forest.n_splits, dtype=np.float32)
-    columns = np.zeros(forest.n_splits, dtype=np.int64)
-    weights[n_weights == 1] = forest.weights.data
-    columns[n_weights == 1] = forest.weights.indices
+    columns, weights = forest.axis_splits
     cuts, is_right_above = axis_thresholds(weights, forest.bias)
     modes = np.where(is_right_above, BRANCH_GTE, BRANCH_LEQ)
     return _ensemble(graph, rows.x, forest, columns, cuts, modes)

@@ -1,0 +1,89 @@
+"""compile(): the bits of the estimator for plain rows, from any number of threads."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from spinney import TAOForestClassifier
+from tests.model.models import BUILDERS, fitted, rows_for
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_compiled_models_have_the_bits_of_the_estimator(name):
+    model, X = fitted(name), rows_for(name)
+    predictor = model.compile()
+    wanted = model.predict(X)
+    found = predictor(X)
+    assert found.dtype == wanted.dtype
+    assert found.shape == wanted.shape
+    assert np.array_equal(found, wanted)
+    assert all(np.array_equal(predictor(X[row]), wanted[row]) for row in range(40))
+    if hasattr(model, "predict_proba"):
+        assert np.array_equal(predictor.predict_proba(X), model.predict_proba(X))
+        assert np.array_equal(predictor.predict_proba(X[3]), model.predict_proba(X[3:4])[0])
+
+
+def test_layout_and_type_of_rows_change_nothing():
+    model, X = fitted("soft forest"), rows_for("soft forest")
+    predictor, wanted = model.compile(), model.predict_proba(X)
+    wide = np.zeros((len(X), 2 * X.shape[1]), dtype=np.float32)
+    wide[:, ::2] = X
+    for rows in (np.asfortranarray(X), X.astype(np.float64), wide[:, ::2], X.tolist()):
+        assert np.array_equal(predictor.predict_proba(rows), wanted)
+    assert predictor(X[0].tolist()) == predictor(X[0])
+    assert predictor(X[0].astype(int)) == model.predict(X[:1].astype(int))[0]
+
+
+def test_threads_agree_bit_for_bit():
+    model, X = fitted("soft linear forest"), rows_for("soft linear forest")
+    predictor, wanted = model.compile(), model.predict_proba(X)
+    with ThreadPoolExecutor(8) as pool:
+        batches = pool.map(predictor.predict_proba, [X] * 16)
+        assert all(np.array_equal(found, wanted) for found in batches)
+        rows = pool.map(predictor.predict_proba, X[:500])
+        assert np.array_equal(np.array(list(rows)), wanted[:500])
+        public = pool.map(model.predict_proba, [X] * 16)
+        assert all(np.array_equal(found, wanted) for found in public)
+
+
+def test_later_fits_leave_a_compiled_model_as_it_was():
+    X = rows_for("tree")[:100]
+    model = TAOForestClassifier(n_estimators=2, max_depth=2, max_iter=2, random_state=0)
+    model.fit(X, X[:, 0] > 0)
+    predictor, before = model.compile(), model.predict(X)
+    model.fit(X, X[:, 0] < 0)
+    assert (predictor(X) == before).all()
+
+
+def test_compiled_models_can_be_pickled():
+    X = rows_for("samme")
+    predictor = fitted("samme").compile()
+    assert (pickle.loads(pickle.dumps(predictor))(X) == predictor(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (np.zeros(4), "4 columns; give a row of 5"),
+        (np.zeros((2, 3)), "3 columns"),
+        (np.zeros((1, 1, 5)), "3 dimensions"),
+        (np.array([0.0, np.nan, 0, 0, 0]), r"x\[0, 1\] is missing"),
+        (np.full((3, 5), 1e39), "too large for float32"),
+    ],
+)
+def test_rows_that_are_wrong_are_refused(rows, text):
+    with pytest.raises(ValueError, match=text):
+        fitted("tree").compile()(rows)
+
+
+def test_unfitted_models_cannot_be_compiled():
+    with pytest.raises(ValueError, match="not fitted"):
+        TAOForestClassifier().compile()
+
+
+def test_no_rows_give_no_predictions():
+    assert fitted("tree").compile()(np.zeros((0, 5))).shape == (0,)

@@ -1,0 +1,247 @@
+"""to_c, compiled and asked: the bits of the library, and names that break nothing."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import shutil
+import subprocess
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+
+from spinney import TAOForestClassifier, TAOTreeClassifier, to_c
+from spinney.model.c.tables import quantised
+from spinney.model.c.text import escape
+from tests.model.models import BUILDERS, fitted, rows_for
+from tests.model.trees import as_regressor, integer_rows, integer_tree, on_hyperplanes
+
+STRICT = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-shared", "-fPIC"]
+FUSED = ["-mfma"]  # what the pragmas of the file have to keep the compiler from using
+MODELS = list(BUILDERS)
+
+
+def compilers():
+    """Commands of the C compilers that there are."""
+    found = {name: [name] for name in ("gcc", "clang") if shutil.which(name)}
+    if "clang" not in found and importlib.util.find_spec("ziglang"):
+        found["clang"] = [sys.executable, "-m", "ziglang", "cc"]
+    return found
+
+
+needs_compiler = pytest.mark.skipif(not compilers(), reason="no C compiler")
+
+
+def build(folder, text, command, name="library", flags=()):
+    """A compiled library; warnings are errors."""
+    source, library = folder / f"{name}.c", folder / f"{name}.so"
+    source.write_text(text, encoding="ascii")
+    done = subprocess.run(
+        [*command, *STRICT, *flags, "-o", str(library), str(source)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[:3000]
+    return ctypes.CDLL(str(library))
+
+
+class Program:
+    """A compiled model with the interface of an estimator."""
+
+    def __init__(self, library, name, model):
+        self.library, self.name = library, name
+        self.n_outputs = model._readout().forest.n_outputs
+
+    def classes(self, X):
+        return np.array([self._function("predict")(row) for row in addresses(X)])
+
+    def numbers(self, X, function):
+        out = np.empty((len(X), self.n_outputs))
+        call = self._function(function, ctypes.c_void_p)
+        for row, to in zip(addresses(X), addresses(out), strict=True):
+            call(row, to)
+        return out
+
+    def label(self, number, kind):
+        function = self.library[f"{self.name}_label"]
+        function.restype = kind
+        return function(number)
+
+    def _function(self, what, *more):
+        function = self.library[f"{self.name}_{what}"]
+        function.argtypes = [ctypes.c_void_p, *more]
+        return function
+
+
+def addresses(matrix):
+    """Where each row begins."""
+    assert matrix.flags.c_contiguous
+    return (matrix.ctypes.data + np.arange(len(matrix)) * matrix.strides[0]).tolist()
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory):
+    """All models in one file, by every compiler there is."""
+
+    @cache
+    def built(compiler):
+        folder = tmp_path_factory.mktemp(compiler)
+        text = "\n".join(to_c(fitted(name), name=f"m{k}").text for k, name in enumerate(MODELS))
+        on_x86 = FUSED if "x86" in __import__("platform").machine() else []
+        return build(folder, text, compilers()[compiler], flags=on_x86)
+
+    return built
+
+
+@needs_compiler
+@pytest.mark.parametrize("compiler", compilers())
+@pytest.mark.parametrize("name", MODELS)
+def test_compiled_models_predict_the_same_bits(name, compiler, libraries):
+    model, X = fitted(name), rows_for(name)
+    program = Program(libraries(compiler), f"m{MODELS.index(name)}", model)
+    if not hasattr(model, "classes_"):
+        wanted = model.predict(X).reshape(len(X), -1)
+        assert np.array_equal(program.numbers(X, "predict_values"), wanted)
+        return
+    names = [*model.classes_, getattr(model._readout(), "reject_label", None)]
+    predicted = [names[number] for number in program.classes(X)]
+    assert predicted == model.predict(X).tolist()
+    assert np.array_equal(program.numbers(X, "predict_proba"), model.predict_proba(X))
+
+
+@needs_compiler
+def test_labels_are_those_of_the_classes(libraries):
+    library = libraries(next(iter(compilers())))
+
+    def labels(name, kind):
+        program = Program(library, f"m{MODELS.index(name)}", fitted(name))
+        return [program.label(number, kind) for number in range(program.n_outputs)]
+
+    assert labels("tree", ctypes.c_char_p) == [b"ant", b"bee", b"cat"]
+    assert labels("tree of int labels", ctypes.c_long) == [-2, 7, 40]
+    assert labels("tree of bool labels", ctypes.c_long) == [0, 1]
+    assert labels("tree of float labels", ctypes.c_double) == [0.0, 1.0, 2.0]
+    rejecting = Program(library, f"m{MODELS.index('ho that rejects')}", fitted("ho that rejects"))
+    assert rejecting.label(3, ctypes.c_char_p) == b"rejected"
+
+
+@needs_compiler
+@pytest.mark.parametrize("n_columns", [3, 16, 70])
+def test_rows_on_and_near_hyperplanes_go_where_the_library_sends_them(n_columns, tmp_path):
+    rng = np.random.default_rng(n_columns)
+    command = next(iter(compilers().values()))
+    for kind in ("whole", "real"):
+        draw = None if kind == "whole" else rng.normal
+        tree = integer_tree(depth=3, n_columns=n_columns, seed=0, weights=draw)
+        X = integer_rows(3000, n_columns, 1)
+        X = on_hyperplanes(tree, X if kind == "whole" else (X * 0.37).astype(np.float32))
+        huge = (X * np.float64(1e36)).clip(-3e38, 3e38).astype(np.float32)
+        model = as_regressor(tree)
+        program = Program(build(tmp_path, to_c(model).text, command, kind), "model", model)
+        for rows in (X, huge):
+            assert program.numbers(rows, "predict_values")[:, 0].tolist() == (
+                model.predict(rows).tolist()
+            )
+
+
+@needs_compiler
+def test_int8_weights_change_few_rows_and_a_quarter_of_the_size(tmp_path):
+    X, y = make_classification(2000, 12, n_informative=8, n_classes=3, random_state=0)
+    X = X.astype(np.float32)
+    model = TAOForestClassifier(n_estimators=5, max_depth=5, max_iter=3, random_state=0).fit(X, y)
+    short, long = to_c(model, weights="int8"), to_c(model)
+    program = Program(build(tmp_path, short.text, next(iter(compilers().values()))), "model", model)
+    assert np.mean(program.classes(X) != model.predict(X)) < 0.02
+    assert short.table_bytes["split_w"] * 3 < long.table_bytes["split_w"]
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["linear tree", "soft linear forest", "wide linear tree"])
+def test_int8_linear_leaves_stay_near(name, tmp_path):
+    model, X = fitted(name), rows_for(name)[:240]
+    source = to_c(model, weights="int8")
+    program = Program(
+        build(tmp_path, source.text, next(iter(compilers().values()))), "model", model
+    )
+    change = np.abs(program.numbers(X, "predict_proba") - model.predict_proba(X))
+    assert np.median(change.max(axis=1)) < 0.05
+
+
+def test_codes_are_within_half_a_step():
+    weights = fitted("wide tree").tree_
+    from spinney.model.packed import pack
+    from spinney.tree.forest import Forest
+
+    rows = pack(Forest.of(weights)).weights
+    codes, scales = quantised(rows)
+    assert abs(codes.data.astype(int)).max() == 127
+    error = abs(codes.toarray() * scales[:, None].astype(float) - rows.toarray())
+    assert (error <= 0.5001 * scales[:, None]).all()
+
+
+@needs_compiler
+def test_hostile_names_stay_in_strings_and_comments(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    labels = ["*/ int x; /*", '"; int y; "', "??/", "\\", "NAME FINISH @TABLES@ LABELS", "ü\n%s"]
+    X = pandas.DataFrame(np.eye(6, dtype=np.float32))
+    X.columns = ["*/ #error", '"', "??/", "a\\", "@HEAD@", "\n#error"]
+    model = TAOTreeClassifier(max_depth=3, alpha=0.001, random_state=0).fit(X, labels)
+    library = build(tmp_path, to_c(model).text, next(iter(compilers().values())))
+    program = Program(library, "model", model)
+    found = [program.label(number, ctypes.c_char_p).decode() for number in range(6)]
+    assert found == sorted(labels)
+
+
+@given(st.text())
+@settings(max_examples=200)
+def test_escaped_text_holds_nothing_that_ends_a_string_or_comment(text):
+    escaped = escape(text)
+    assert escaped.isascii()
+    assert not set(escaped) & set('"?*/\n\r')
+    assert all(part[:3].isdigit() for part in escaped.split("\\")[1:])
+
+
+@needs_compiler
+def test_file_can_be_included_as_a_header(tmp_path):
+    to_c(fitted("tree"), tmp_path / "model.c")
+    main = '#define MODEL_ONLY_DECLARATIONS\n#include "model.c"\n#undef MODEL_ONLY_DECLARATIONS\n'
+    text = main + '#include "model.c"\nint twice(const float *x) { return 2 * model_predict(x); }\n'
+    text = text.replace("int twice", "int twice(const float *x);\nint twice")
+    library = build(tmp_path, text, next(iter(compilers().values())), "main")
+    assert library.twice
+
+
+def test_no_library_function_is_called():
+    for name in ("soft linear forest", "fao", "samme", "ho that rejects"):
+        text = to_c(fitted(name)).text
+        assert "malloc" not in text
+        assert not set(_included(text)) - {"float.h", "stddef.h", "stdint.h"}
+
+
+def _included(text):
+    return [line.split("<")[1][:-1] for line in text.splitlines() if line.startswith("#include")]
+
+
+def test_sizes_are_said():
+    source = to_c(fitted("hard forest"))
+    assert source.n_table_bytes == sum(source.table_bytes.values())
+    assert f"Tables take {source.n_table_bytes} bytes" in str(source)
+
+
+@pytest.mark.parametrize("name", ["", "2x", "a b", "x;y", "é", "_x", "x" * 40])
+def test_names_that_c_refuses_are_refused(name):
+    with pytest.raises(ValueError, match="cannot begin names in C"):
+        to_c(fitted("tree"), name=name)
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(ValueError, match="weights="):
+        to_c(fitted("tree"), weights="int4")
+    with pytest.raises(TypeError, match="name="):
+        to_c(fitted("tree"), name=3)
