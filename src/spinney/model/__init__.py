@@ -1,4 +1,4 @@
-"""Fitted models for people and for other programs: text, files, dictionaries, ONNX, C, scikit-learn."""
+"""Fitted models for people and other programs: text, files, dicts, ONNX, C, scikit-learn."""
 
 from spinney.model.c import CSource, to_c
 from spinney.model.dictionary import from_dict, to_dict
