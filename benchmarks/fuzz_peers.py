@@ -138,7 +138,7 @@ PEERS: list[Peer] = [
 
 
 def mutated(content: bytes, rng: np.random.Generator) -> bytes:
-    """Half of the mutants have a few single bytes changed, the others up to eight wilder changes."""
+    """A few single bytes in half of the mutants, up to eight wilder changes in the others."""
     change = _single_bytes if rng.random() < 0.5 else _wild_changes
     return change(content, rng)
 
