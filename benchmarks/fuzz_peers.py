@@ -149,9 +149,11 @@ def _single_bytes(content: bytes, rng: np.random.Generator) -> bytes:
     digits = [place for place, byte in enumerate(content) if 48 <= byte <= 57]
     for _ in range(rng.integers(1, 4)):
         if digits and rng.random() < 0.7:
-            changed[digits[rng.integers(len(digits))]] = 48 + int(rng.integers(10))
+            place = digits[rng.integers(len(digits))]
+            changed[place] = 48 + (content[place] - 48 + int(rng.integers(1, 10))) % 10
         else:
-            changed[int(rng.integers(len(changed)))] = int(rng.integers(256))
+            place = int(rng.integers(len(changed)))
+            changed[place] = content[place] ^ int(rng.integers(1, 256))
     return bytes(changed)
 
 
