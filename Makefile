@@ -20,7 +20,7 @@ PYTHON_HELP := spinney needs Python 3.11 or newer with venv: install it (Debian,
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test venv install lint types cpp-test cpp-sanitize py-test clean FORCE
+.PHONY: help demo test venv install lint types cpp-test cpp-sanitize py-test kill-test clean FORCE
 
 help:
 	@echo "make demo          install, train on bundled data, print a table, write demo.png"
@@ -30,6 +30,7 @@ help:
 	@echo "make cpp-test      the C++ core by itself"
 	@echo "make cpp-sanitize  the same under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make py-test       pytest"
+	@echo "make kill-test     kill fits at random moments, resume them, compare every bit"
 	@echo "make clean         remove build and .venv's stamps"
 
 demo: $(VENV)/.installed-plot
@@ -59,6 +60,10 @@ cpp-sanitize: $(VENV)/.installed-test
 
 py-test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest
+
+# Not part of `test`, which runs a few kills of its own.
+kill-test: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/kill_test.py
 
 clean:
 	rm -rf $(BUILD) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo.png

@@ -142,8 +142,10 @@ class Checkpoint:
 
     def offer(self, number: int, snapshot: Callable[[], Any]) -> None:
         """Store the state of a part under way, unless that would take too much of the time."""
+        if not self._pace.is_due(number):
+            return  # without waiting for others who write
         with self._lock:
-            if self._journal is None or not self._pace.is_due(number):
+            if self._journal is None:
                 return
             with self._pace.measured(number):
                 state = snapshot()
