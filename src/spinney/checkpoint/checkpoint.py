@@ -173,7 +173,14 @@ class Checkpoint:
             "seed": seed,
             "generator": [before, after],
         }
-        self._journal = Journal.create(self._path, Record(FIT, header, {}))
+        try:
+            self._journal = Journal.create(self._path, Record(FIT, header, {}))
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"checkpoint={str(self._path)!r} cannot be written ({error.strerror}); make room, "
+                "or give another path",
+            ) from error
         self._note_success()
         return seed
 
