@@ -466,7 +466,7 @@ def test_bad_paths_are_refused_before_any_work(tmp_path, monkeypatch):
         fit("greedy", tmp_path / "missing" / "fit.checkpoint")
     with pytest.raises(ValueError, match="is no file"):
         fit("greedy", tmp_path)
-    monkeypatch.setattr(module.os, "access", lambda *_: False)
+    monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(PermissionError, match="cannot be written"):
         fit("greedy", tmp_path / "fit.checkpoint")
 
