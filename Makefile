@@ -20,7 +20,7 @@ PYTHON_HELP := spinney needs Python 3.11 or newer with venv: install it (Debian,
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test venv install lint types cpp-test cpp-sanitize py-test fuzz fuzz-asan clean FORCE
+.PHONY: help demo test venv install lint types cpp-test cpp-sanitize py-test fuzz fuzz-asan kill-test clean FORCE
 
 help:
 	@echo "make demo          install, train on bundled data, print a table, write demo.png"
@@ -32,6 +32,7 @@ help:
 	@echo "make py-test       pytest"
 	@echo "make fuzz          mutants of model files: MUTANTS=100000 SEED=0, goes on where it was stopped"
 	@echo "make fuzz-asan     the same against a core with sanitizers"
+	@echo "make kill-test     kill fits at random moments, resume them, compare every bit"
 	@echo "make clean         remove build and .venv's stamps"
 
 demo: $(VENV)/.installed-plot
@@ -81,6 +82,10 @@ fuzz-asan: $(VENV)/.installed-test
 	PYTHONPATH=$(ASAN)/site LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m tests.fuzz --mutants $(MUTANTS) --seed $(SEED) \
 		--memory 0 --timeout 120 --state $(ASAN)/state.json --keep $(ASAN)/failures
+
+# Not part of `test`, which runs a few kills of its own.
+kill-test: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/kill_test.py
 
 clean:
 	rm -rf $(BUILD) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo.png

@@ -13,11 +13,11 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 from spinney.checkpoint.identity import Identity
 from spinney.checkpoint.pace import Pace
+from spinney.checkpoint.path import checked_path
 from spinney.checkpoint.records import decode, encode
 from spinney.optimize.fao import OptimizedForest
 from spinney.optimize.state import ForestRun
@@ -61,7 +61,7 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self._path = None if path is None else _checked_path(path)
+        self._path = None if path is None else checked_path(path)
         self._journal: Journal | None = None
         self._lock = threading.RLock()
         self._pace = Pace(WRITING_SHARE)
@@ -142,8 +142,10 @@ class Checkpoint:
 
     def offer(self, number: int, snapshot: Callable[[], Any]) -> None:
         """Store the state of a part under way, unless that would take too much of the time."""
+        if not self._pace.is_due(number):
+            return  # without waiting for others who write
         with self._lock:
-            if self._journal is None or not self._pace.is_due(number):
+            if self._journal is None:
                 return
             with self._pace.measured(number):
                 state = snapshot()
@@ -171,7 +173,14 @@ class Checkpoint:
             "seed": seed,
             "generator": [before, after],
         }
-        self._journal = Journal.create(self._path, Record(FIT, header, {}))
+        try:
+            self._journal = Journal.create(self._path, Record(FIT, header, {}))
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"checkpoint={str(self._path)!r} cannot be written ({error.strerror}); make room, "
+                "or give another path",
+            ) from error
         self._note_success()
         return seed
 
@@ -339,32 +348,3 @@ def _numbers(keys: Iterable[str], word: str) -> list[int]:
     """Numbers of the keys that are `word` and a number, ascending."""
     found = (key.removeprefix(f"{word} ") for key in keys if key.startswith(f"{word} "))
     return sorted(int(number) for number in found if number.isdecimal())
-
-
-def _checked_path(path: object) -> Path:
-    """The path, if a file there can be written; raises before any work otherwise."""
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(
-            f"checkpoint={path!r} is of type {type(path).__name__}; give the path of a file; try "
-            'checkpoint="fit.checkpoint".'
-        )
-    found = Path(path)
-    folder = found.parent
-    if not folder.is_dir():
-        raise FileNotFoundError(
-            f"checkpoint={str(path)!r} lies in the folder {str(folder)!r}, which does not exist; "
-            "give a path in a folder that does; try creating it."
-        )
-    if found.exists() and not found.is_file():
-        raise ValueError(
-            f"checkpoint={str(path)!r} is no file; give the path of a file; try "
-            f"{str(found / 'fit.checkpoint')!r}."
-        )
-    if not os.access(found if found.exists() else folder, os.W_OK) or not os.access(
-        folder, os.W_OK
-    ):
-        raise PermissionError(
-            f"checkpoint={str(path)!r} cannot be written; give a file in a folder that you may "
-            "write to; try another folder."
-        )
-    return found

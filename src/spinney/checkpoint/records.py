@@ -77,6 +77,8 @@ def _encode(value: Any, hint: Any, arrays: Arrays) -> Any:
         return {name: _encode(getattr(value, name), hints[name], arrays) for name in hints}
     if hint is float:
         return float(value).hex()  # exact, and infinity has a word
+    if hint in (int, bool):
+        return hint(value)  # numpy's own are no JSON
     if get_origin(hint) is tuple:
         return [_encode(item, get_args(hint)[0], arrays) for item in value]
     if isinstance(value, np.ndarray) or _item_of(hint) in LISTS:

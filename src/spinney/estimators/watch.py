@@ -27,13 +27,13 @@ class Judged(NamedTuple):
     Numbers are in the unit that the user gave them in.
     """
 
-    matrix: Matrix
     rows: _core.Rows
     targets: NDArray[np.int32] | NDArray[np.float64]
     weights: NDArray[np.float64]
+    matrix: Matrix | None = None  # the rows once more, if the user gave them
 
     @property
-    def values(self) -> tuple[Matrix, NDArray[np.int32] | NDArray[np.float64]]:
+    def values(self) -> tuple[Matrix | None, NDArray[np.int32] | NDArray[np.float64]]:
         """Rows and targets as plain values."""
         return self.matrix, self.targets
 
@@ -48,7 +48,7 @@ def given_classes(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judge
     check_known_labels(estimator.classes_, labels)
     code_of = {label: code for code, label in enumerate(estimator.classes_.tolist())}
     codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int32)
-    return Judged(rows, as_rows(rows), codes, np.ones(len(codes)))
+    return Judged(as_rows(rows), codes, np.ones(len(codes)), rows)
 
 
 def given_numbers(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judged:
@@ -61,7 +61,7 @@ def given_numbers(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judge
         raise ValueError(
             f"y_val has {targets.shape[1]} outputs but y has {estimator.n_outputs_}; give as many."
         )
-    return Judged(rows, as_rows(rows), targets, np.ones(len(targets)))
+    return Judged(as_rows(rows), targets, np.ones(len(targets)), rows)
 
 
 def set_aside(problem: Problem, fraction: float, seed: int) -> tuple[Judged, NDArray[np.float64]]:
@@ -87,7 +87,7 @@ def set_aside(problem: Problem, fraction: float, seed: int) -> tuple[Judged, NDA
         )
     judged = np.where(is_aside, problem.sample_weight, 0.0)
     trained = np.where(is_aside, 0.0, problem.sample_weight)
-    return Judged(problem.matrix, problem.rows, problem.targets, judged), trained
+    return Judged(problem.rows, problem.targets, judged), trained
 
 
 class Watch:

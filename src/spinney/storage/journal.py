@@ -32,6 +32,9 @@ LEAST_GARBAGE = 1 << 20
 """Bytes of replaced records for which it is not worth to write a file anew."""
 
 
+CHUNK_BYTES = 1 << 24
+"""Bytes that are read at once."""
+
 SMALL_RECORD = 1 << 20
 """Bytes up to which a record is written at once."""
 
@@ -161,7 +164,8 @@ class Journal:
             return None
         if frame != _frame(length := int.from_bytes(frame[4:12], "little")):
             # A file that had grown when the power failed ends in zeros.
-            if self._end and not any(os.pread(self._descriptor, left, self._end)):
+            rest = self._chunks(_Place(self._end, left))
+            if self._end and all(chunk.count(0) == len(chunk) for chunk in rest):
                 return None
             raise DamagedFileError(
                 f"byte {self._end} begins no record; the file is damaged or no journal."
@@ -185,12 +189,22 @@ class Journal:
     def _bytes(self, place: _Place) -> NDArray[np.uint8]:
         content = np.empty(place.size, dtype=np.uint8)
         n_read = 0
-        while n_read < place.size:
-            n_more = os.preadv(self._descriptor, [content[n_read:].data], place.begin + n_read)
-            if not n_more:
-                raise DamagedFileError("the file was cut short while it was read.")
-            n_read += n_more
+        for chunk in self._chunks(place):
+            content[n_read : n_read + len(chunk)] = np.frombuffer(chunk, dtype=np.uint8)
+            n_read += len(chunk)
+        if n_read < place.size:
+            raise DamagedFileError("the file was cut short while it was read.")
         return content
+
+    def _chunks(self, place: _Place) -> Iterator[bytes]:
+        """The bytes at a place, as far as there are any."""
+        begin, end = place.begin, place.begin + place.size
+        while begin < end:
+            chunk = os.pread(self._descriptor, min(end - begin, CHUNK_BYTES), begin)
+            if not chunk:
+                return
+            yield chunk
+            begin += len(chunk)
 
     def _is_in_place(self) -> bool:
         """Whether the path still leads to the file that is open."""
