@@ -52,6 +52,7 @@ std::vector<Test> leaf_tests();
 std::vector<Test> leaf_system_tests();
 std::vector<Test> optimizer_tests();
 std::vector<Test> parallel_tests();
+std::vector<Test> readout_tests();
 std::vector<Test> route_tests();
 std::vector<Test> simd_tests();
 std::vector<Test> solver_tests();

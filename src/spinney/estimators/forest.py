@@ -264,7 +264,8 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         check_choice("voting", self.voting, VOTINGS)
 
     def _is_hard(self) -> bool:
-        check_choice("voting", self.voting, VOTINGS)  # it may be changed after ``fit``
+        if self.voting not in VOTINGS:  # it may be changed after ``fit``
+            check_choice("voting", self.voting, VOTINGS)
         return self.voting == "hard" or (
             self.voting == "auto" and not self.forest_.trees[0].is_linear
         )

@@ -8,6 +8,7 @@ no numbers, and missing values, are the matter of :mod:`spinney.tables`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
@@ -168,11 +169,11 @@ def check_targets(y: object) -> NDArray[np.float64]:
 
 def as_float32(X: object, column_names: Sequence[str] | None = None) -> Rows:
     """C-ordered float32 rows, NaN as it is; values that overflow are refused by name and value."""
+    if type(X) is np.ndarray and X.dtype == np.float32 and X.flags.carray:
+        return X
     if sp.issparse(X):
         return _sparse_as_float32(X, column_names)
     dense = np.asarray(X)
-    if dense.dtype == np.float32 and dense.flags.carray:
-        return dense
     with np.errstate(over="ignore", under="ignore"):
         rows = np.require(dense, np.float32, ["C", "A", "E"])
     if dense.dtype.kind == "f" and dense.dtype.itemsize > 4 and not _is_finite(rows):
@@ -213,7 +214,7 @@ def _without_stored_zeros(X: sp.csr_matrix, data: NDArray[np.float32]) -> sp.csr
 
 def _is_finite(values: NDArray[Any]) -> bool:
     """True if no value is infinite or missing; allocates no mask, unlike np.isfinite."""
-    return values.size == 0 or bool(np.isfinite(values.min()) and np.isfinite(values.max()))
+    return values.size == 0 or (math.isfinite(values.min()) and math.isfinite(values.max()))
 
 
 def _raise_overflow(
