@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 from datasets import Dataset
 from hyperplanes import Scaling, balanced_start, spinney_start
 from liblinear_tao import LiblinearTAO
@@ -47,7 +48,15 @@ def build(settings: Settings, data: Dataset, seed: int) -> Any:
     if kind == "liblinear":
         planes = _shared_planes(data, params["max_depth"], seed)
         return LiblinearTAO(**params, start=planes, random_state=seed)
+    if kind == "catboost" and not isinstance(data.X_train, np.ndarray):
+        params = params | {"cat_features": category_columns(data.X_train)}
     return build_peer(kind, params, seed, settings.get("threads", 1), data.is_regression)
+
+
+def category_columns(X: Any) -> list[str]:
+    """Names of a frame's columns of categories: other libraries read them from the frame."""
+    dtypes = getattr(X, "dtypes", {})
+    return [str(name) for name, dtype in dtypes.items() if str(dtype) == "category"]
 
 
 def missing(settings: Settings) -> str | None:

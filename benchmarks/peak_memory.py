@@ -82,7 +82,9 @@ def _status(key: str) -> int:
 
 
 def matrix_bytes(X: Any) -> int:
-    """Bytes of a dense matrix, or of the three arrays of a CSR one."""
+    """Bytes of a dense matrix, of a frame, or of the three arrays of a CSR matrix."""
     if isinstance(X, np.ndarray):
         return int(X.nbytes)
+    if hasattr(X, "memory_usage"):
+        return int(X.memory_usage(deep=True).sum())
     return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)

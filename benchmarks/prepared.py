@@ -165,6 +165,31 @@ def adult() -> Dataset:
     return _split("adult", X, y, is_train, "adult.parquet, one-hot, '?' as a category")
 
 
+def mixed(name: str, target: str, codes: tuple[str, ...] = ()) -> Dataset:
+    """A table as it is: numbers, and text or the integers in `codes` as categories.
+
+    ``?`` and ``unknown`` are levels like others, so that every library reads the same table.
+    Without a split of its own, a fifth of the rows, drawn by class, are for testing.
+    """
+    import pandas as pd
+
+    table = pd.read_parquet(_needed(f"{name}.parquet"))
+    y = np.unique(table[target], return_inverse=True)[1].astype(np.int64)
+    rows = np.arange(len(y))
+    source = f"{name}.parquet as it is"
+    if "split" in table:
+        is_train = (table["split"] == "train").to_numpy()
+        fit, held = rows[is_train], rows[~is_train]
+        table = table.drop(columns="split")
+    else:
+        fit, held = train_test_split(rows, test_size=0.2, stratify=y, random_state=SUBSAMPLE_SEED)
+        source += f", 80/20 by class (seed {SUBSAMPLE_SEED})"
+    X = table.drop(columns=target)
+    texts = [column for column in X if not pd.api.types.is_numeric_dtype(X[column])]
+    X = X.astype(dict.fromkeys([*texts, *codes], "category"))
+    return Dataset(f"mixed_{name}", X.iloc[fit], y[fit], X.iloc[held], y[held], source)
+
+
 def news20_tfidf() -> Dataset:
     """20 newsgroups as sublinear TF-IDF of unit length, fitted on the training posts; sparse."""
     from sklearn.feature_extraction.text import TfidfTransformer
@@ -226,6 +251,12 @@ def _needed(file_name: str) -> Path:
 PREPARED: dict[str, Callable[[], Dataset]] = {
     "digits": digits,
     "adult": adult,
+    "mixed_adult": lambda: mixed("adult", "income"),
+    "mixed_bank": lambda: mixed("bank_additional_full", "y"),
+    "mixed_credit": lambda: mixed(
+        "credit_default", "default.payment.next.month", ("SEX", "EDUCATION", "MARRIAGE")
+    ),
+    "mixed_german": lambda: mixed("german_credit", "class"),
     "letter15k": lambda: cut_at("letter", 15_000, is_shuffled=False),
     "covtype500k": lambda: cut_at("covtype", 500_000, is_shuffled=True),
     "mnist_boxes": mnist_boxes,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from datasets import Dataset
 from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing
 
 # Far from the seeds of the measured fits.
 TUNING_SEED = 90210
@@ -45,7 +46,7 @@ def hold_out(data: Dataset, seed: int, max_rows: int | None = None) -> Dataset:
     X, y = data.X_train, data.y_train
     if max_rows is not None and len(y) > max_rows:
         kept = _draw(y, max_rows, data.is_regression, seed)
-        X, y = X[kept], y[kept]
+        X, y = _safe_indexing(X, kept), y[kept]
     strata = None if data.is_regression else y
     X_fit, X_held, y_fit, y_held = train_test_split(
         X, y, test_size=0.2, stratify=strata, random_state=seed

@@ -23,6 +23,7 @@ from datasets import Dataset, load
 from environment import load_average, versions, with_threads
 from measure import measure, measure_errors
 from models import Settings, build
+from sklearn.utils import _safe_indexing
 from tune import TUNING_SEED, hold_out
 
 Result = dict[str, Any]
@@ -107,9 +108,8 @@ def warm_up(settings: Settings, data: Dataset, seed: int) -> None:
     """A short fit on few rows loads every module and library: code is neither time nor data."""
     short = {key: 2 for key in ROUNDS if key in settings["params"]}
     rows = _some_of_each(data)
-    few = Dataset(
-        data.name, data.X_train[rows], data.y_train[rows], data.X_test[:5], data.y_test[:5], ""
-    )
+    X = _safe_indexing(data.X_train, rows)
+    few = Dataset(data.name, X, data.y_train[rows], data.X_test[:5], data.y_test[:5], "")
     model = build(settings | {"params": {**settings["params"], **short}}, few, seed)
     model.fit(few.X_train, few.y_train)
     model.predict(few.X_test)

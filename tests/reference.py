@@ -620,3 +620,38 @@ def co2_bound(scores, left_losses, right_losses):
         max(left - score, right + score) - abs(score)
         for score, left, right in zip(scores, left_losses, right_losses, strict=True)
     )
+
+
+def encode_value(encoding, coordinate, value):
+    """What a coordinate says of a number or text of its column; None is missing.
+
+    Only what `Coordinate` and `Levels` tell is used, as another program would that serves a model.
+    """
+    levels = encoding.levels.get(coordinate.column)
+    if coordinate.kind == "is_missing":
+        return float(value is None)
+    if coordinate.kind == "is_level":
+        return float(value == coordinate.level)
+    if coordinate.kind == "is_rest":
+        return float(value is not None and value not in levels.own)
+    if coordinate.kind == "target_mean":
+        if value is None:
+            row = len(levels.known)
+        else:
+            row = levels.known.index(value) if value in levels.known else len(levels.known) + 1
+        return float(levels.means[row, coordinate.output])
+    if value is None:
+        return coordinate.fill
+    return float(np.float32(value - coordinate.origin))
+
+
+def level_means(values, targets, weights, smoothing):
+    """Mean target at each level, as if `smoothing` mean rows of the overall mean were there."""
+    overall = np.average(targets, weights=weights)
+    added = smoothing * np.mean(weights)
+    means = {}
+    for level in set(values):
+        is_here = np.array([value == level for value in values])
+        total = float((weights * targets)[is_here].sum()) + added * overall
+        means[level] = total / (float(weights[is_here].sum()) + added)
+    return means, overall

@@ -113,6 +113,6 @@ def test_estimator_keeps_the_rules_of_scikit_learn(
 def test_tags_say_what_is_accepted(estimator: BaseEstimator) -> None:
     tags = estimator.__sklearn_tags__()
     assert tags.input_tags.sparse
-    assert not tags.input_tags.allow_nan
+    assert tags.input_tags.allow_nan
     assert tags.target_tags.multi_output == is_regressor(estimator)
     assert tags.target_tags.required

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 
 from spinney.tables import holds_numbers, read_table
 from spinney.tables.columns import DATETIME, DURATION, NUMBER, TEXT, Column
-from tests.tables.frames import CONTAINERS, Columns, as_arrow, columns
+from tests.tables.frames import CONTAINERS, VALUES, Columns, as_arrow, columns
 
 KINDS = [NUMBER, NUMBER, NUMBER, TEXT, DATETIME, DURATION]
 
@@ -40,7 +40,7 @@ def test_containers_are_read_alike(given: Columns) -> None:
 
 def test_kinds_are_recognised() -> None:
     moment, span = datetime.datetime(2020, 1, 2, 12), datetime.timedelta(hours=6)
-    given = dict(number=[1.5], integer=[2], truth=[True], text=["a"], moment=[moment], span=[span])
+    given = dict(zip(VALUES, [[1.5], [2], [True], ["a"], [moment], [span]], strict=True))
     for make in CONTAINERS.values():
         table = read_table(make(given))
         assert [column.kind for column in table.columns] == KINDS

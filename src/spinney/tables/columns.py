@@ -74,6 +74,13 @@ def number_column(values: NDArray[np.generic], *, is_category: bool = False) -> 
         return Column(NUMBER, np.asarray(values, dtype=np.float64), is_category=is_category)
 
 
+def missing_column(kind: str, n_rows: int) -> Column:
+    """Column of some kind without a value."""
+    if kind == TEXT:
+        return Column(TEXT, _NO_NUMBERS, [None] * n_rows)
+    return Column(kind, np.full(n_rows, np.nan))
+
+
 def time_column(kind: str, microseconds: NDArray[np.generic]) -> Column:
     """Column of dates since 1970 or of durations."""
     return Column(kind, np.asarray(microseconds, dtype=np.float64) / MICROSECONDS_A_DAY)

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spinney.tables.columns import DATETIME, DURATION, NUMBER, TEXT, Column
+from spinney.tables.columns import DATETIME, DURATION, NUMBER, TEXT, Column, missing_column
 from spinney.tables.levels import Level, Levels, level_coordinates
 from spinney.tables.table import Table, label_of
 
@@ -205,8 +205,10 @@ class TableEncoding:
         kind, is_missing = self.kind(number), column.is_missing
         parts: list[NDArray[np.float32]] = []
         if kind != EMPTY:
-            if column.kind != _GIVEN_AS[kind] and not is_missing.all():
-                _refuse_kind(self, number, column)
+            if column.kind != _GIVEN_AS[kind]:
+                if not is_missing.all():
+                    _refuse_kind(self, number, column)
+                column = missing_column(_GIVEN_AS[kind], len(column))
             parts.append(self._values(number, column, is_missing))
         if self.has_missing[number]:
             parts.append(is_missing.astype(np.float32)[:, None])
@@ -217,13 +219,8 @@ class TableEncoding:
     ) -> NDArray[np.float32]:
         label = label_of(number, self.names)
         if self.kind(number) in _HAS_LEVELS:
-            if len(column.numbers):
-                check_finite(column.numbers, label)
-            elif column.kind != _GIVEN_AS[self.kind(number)]:  # all of it is missing
-                column = Column(NUMBER, np.full(len(column), np.nan))
+            check_finite(column.numbers, label)
             return level_coordinates(self.levels[number], column)
-        if column.kind == TEXT:  # all of it is missing
-            column = Column(NUMBER, np.full(len(column), np.nan))
         values = as_float32(column.numbers - self.origin[number], label)
         return np.where(is_missing, self.fill[number], values)[:, None]
 
@@ -300,7 +297,7 @@ def _distinct(coordinates: Iterator[Coordinate]) -> Iterator[Coordinate]:
 
 def _refuse_kind(encoding: TableEncoding, number: int, column: Column) -> None:
     row = int((~column.is_missing).argmax())
-    value = column.texts[row] if column.kind == TEXT else column.numbers[row]
+    value = column.texts[row] if column.kind == TEXT else float(column.numbers[row])
     raise ValueError(
         f"{label_of(number, encoding.names)} holds {column.kind} ({value!r} in row {row}) but "
         f"held {_GIVEN_AS[encoding.kind(number)]} in training; give values of the same kind; try "

@@ -90,7 +90,7 @@ def _levels(values: object, kinds: NDArray[np.uint8]) -> dict[int, Levels]:
     wanted = [number for number, kind in enumerate(kinds) if KINDS[kind] in _TYPE_OF_LEVELS]
     found = _list(values, "levels")
     if len(found) != len(wanted):
-        _refuse("levels", found, f"{len(wanted)} entries")
+        _refuse("levels", f"{len(found)} entries", f"one for each of {len(wanted)} columns")
     for column, entry in zip(wanted, found, strict=True):
         fields = _fields(entry, _LEVEL_KEYS, f"the levels of column {column}")
         if type(fields["column"]) is not int or fields["column"] != column:
@@ -169,7 +169,8 @@ def _array(
 
 
 def _refuse(name: str, found: object, wanted: str) -> NoReturn:
+    text = " ".join(repr(found)[:100].split())  # of hostile size, maybe
     raise ValueError(
-        f"{name} of a table encoding is {found!r}; {wanted} is needed; the file is broken or of "
+        f"{name} of a table encoding is {text}; {wanted} is needed; the file is broken or of "
         "another version."
     )

@@ -1,0 +1,401 @@
+"""Every estimator fits tables as they are: categories, text, dates and missing values."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn import config_context
+from sklearn.base import clone, is_regressor
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from spinney import (
+    CO2ForestClassifier,
+    FAOForestClassifier,
+    GreedyForestClassifier,
+    TAOBoostClassifier,
+    TAOForestClassifier,
+    TAOForestRegressor,
+    TAOGradientBoostingClassifier,
+    TAOTreeClassifier,
+    TAOTreeRegressor,
+    export_text,
+    refine_leaves,
+    regularization_path,
+    tune_co2,
+    tune_fao,
+)
+from spinney.tables import TableEncoding
+from tests.estimators.test_bad_input import ESTIMATORS, FORESTS, IDS, IDS_OF_FORESTS
+
+every = pytest.mark.parametrize("estimator", ESTIMATORS + FORESTS, ids=IDS + IDS_OF_FORESTS)
+TREE = TAOTreeClassifier(max_depth=3, max_iter=5, random_state=0)
+REGRESSOR = TAOTreeRegressor(max_depth=3, max_iter=5, random_state=0)
+FOREST = TAOForestClassifier(3, max_depth=3, max_iter=5, random_state=0)
+N_ROWS = 120
+
+
+def frame(n_rows: int = N_ROWS, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "age": rng.normal(size=n_rows).round(2),
+            "job": rng.choice(["clerk", "cook", "smith"], n_rows),
+            "member": rng.random(n_rows) > 0.5,
+            "since": pd.Timestamp(2020, 1, 1) + pd.to_timedelta(rng.integers(0, 999, n_rows), "D"),
+            "town": [f"town {number}" for number in rng.integers(0, 40, n_rows)],
+        }
+    )
+    table.loc[rng.random(n_rows) < 0.2, "age"] = np.nan
+    table.loc[rng.random(n_rows) < 0.2, "job"] = None
+    return table
+
+
+def labels(table: pd.DataFrame) -> NDArray[np.int64]:
+    return (table["age"].fillna(0.0) + 2.0 * (table["job"] == "cook") > 0.6).to_numpy(np.int64)
+
+
+X = frame()
+Y = labels(X)
+CONTAINERS: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "polars": pl.from_pandas,
+    "arrow": lambda table: pl.from_pandas(table).to_arrow(),
+    "nullable": pd.DataFrame.convert_dtypes,
+    "category": lambda table: table.astype({"job": "category", "town": "category"}),
+}
+
+
+def same_trees(one: Any, other: Any) -> bool:
+    """Whether hyperplanes and leaves are the same, bit for bit."""
+    trees = [e.trees_ if hasattr(e, "trees_") else (e.tree_,) for e in (one, other)]
+    names = ("left", "right", "bias", "split_indices", "split_weights", "leaf_values")
+    return len(trees[0]) == len(trees[1]) and all(
+        getattr(a, name).tobytes() == getattr(b, name).tobytes()
+        for a, b in zip(*trees, strict=True)
+        for name in names
+    )
+
+
+# --- one model from the raw table to the prediction -------------------------------------------
+
+
+@every
+def test_tables_are_fitted_and_predicted(estimator: Any) -> None:
+    fitted = clone(estimator).fit(X, Y)
+    assert fitted.n_features_in_ == 5
+    assert fitted.feature_names_in_.tolist() == list(X.columns)
+    assert isinstance(fitted.encoding_, TableEncoding)
+    assert fitted.feature_importances_.shape == (5,)
+    trees = fitted.trees_ if hasattr(fitted, "trees_") else [fitted.tree_]
+    assert {tree.n_features for tree in trees} == {fitted.encoding_.n_coordinates}
+    assert len(fitted.get_coordinate_names()) == fitted.encoding_.n_coordinates
+    predicted = fitted.predict(X)
+    assert predicted.shape == (N_ROWS,)
+    assert fitted.apply(X).shape[0] == N_ROWS
+    assert np.array_equal(pickle.loads(pickle.dumps(fitted)).predict(X), predicted)
+    assert np.array_equal(copy.deepcopy(fitted).predict(X), predicted)
+    if not is_regressor(fitted):
+        assert fitted.predict_proba(X).shape == (N_ROWS, 2)
+
+
+@every
+def test_missing_numbers_are_fitted_alike_from_arrays_and_sparse_rows(estimator: Any) -> None:
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random((60, 4)) < 0.3, 0.0, rng.normal(size=(60, 4)))
+    dense[rng.random((60, 4)) < 0.2] = np.nan
+    y = (np.nan_to_num(dense[:, 0]) > 0).astype(int)
+    one, other = (clone(estimator).fit(form(dense), y) for form in (np.asarray, sp.csr_matrix))
+    assert one.encoding_ == other.encoding_
+    assert same_trees(one, other)
+    assert np.array_equal(one.predict(dense), other.predict(sp.csr_matrix(dense)))
+    assert one.encoding_.n_coordinates == 8
+
+
+@every
+def test_numbers_without_holes_have_no_encoding(estimator: Any) -> None:
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    y = (rows[:, 0] > 0).astype(int)
+    forms = (rows, pd.DataFrame(rows, columns=list("abc")), rows.astype(object), rows.tolist())
+    fits = [clone(estimator).fit(form, y) for form in forms]
+    assert all(fitted.encoding_ is None for fitted in fits)
+    assert all(same_trees(fits[0], fitted) for fitted in fits[1:])
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_containers_give_the_same_forest(name: str) -> None:
+    one = clone(FOREST).fit(X, Y)
+    other = clone(FOREST).fit(CONTAINERS[name](X), Y)
+    assert one.encoding_ == other.encoding_
+    assert same_trees(one, other)
+    later = frame(30, seed=1)
+    expected = one.predict_proba(later)
+    assert np.array_equal(expected, other.predict_proba(CONTAINERS[name](later)))
+    assert np.array_equal(expected, one.predict_proba(CONTAINERS[name](later)))
+
+
+def test_object_arrays_give_the_same_trees() -> None:
+    one, other = clone(FOREST).fit(X, Y), clone(FOREST).fit(X.to_numpy(dtype=object), Y)
+    assert same_trees(one, other)
+    assert other.encoding_.coordinates[2].name == "x1 = clerk"
+
+
+@pytest.mark.parametrize("n_jobs", [2])
+def test_threads_change_nothing(n_jobs: int) -> None:
+    assert same_trees(clone(FOREST).fit(X, Y), clone(FOREST).set_params(n_jobs=n_jobs).fit(X, Y))
+
+
+def test_missing_values_help_where_they_tell_something() -> None:
+    table = X.copy()
+    table["age"] = table["age"].mask(np.random.default_rng(3).random(N_ROWS) < 0.5)
+    y = table["age"].isna().to_numpy().astype(int)
+    assert clone(TREE).fit(table, y).score(table, y) == 1.0
+
+
+# --- nothing is learned of rows that are not there ---------------------------------------------
+
+
+def test_rows_of_no_weight_leave_no_trace() -> None:
+    strange = pd.concat([X, X.assign(job="spy", town="nowhere", age=1e6)], ignore_index=True)
+    weights = np.repeat([1.0, 0.0], N_ROWS)
+    one = clone(FOREST).fit(X, Y)
+    other = clone(FOREST).fit(strange, np.tile(Y, 2), sample_weight=weights)
+    assert one.encoding_ == other.encoding_
+    assert same_trees(one, other)
+
+
+def test_predictions_of_a_row_do_not_depend_on_its_neighbours() -> None:
+    fitted = clone(FOREST).fit(X, Y)
+    later = frame(20, seed=2)
+    later.loc[3, ["job", "town"]] = "unseen"
+    together = fitted.predict_proba(later)
+    alone = np.vstack([fitted.predict_proba(later.iloc[[row]]) for row in range(20)])
+    assert np.array_equal(together, alone)
+    assert np.array_equal(fitted.predict_proba(later[::-1]), together[::-1])
+
+
+def test_targets_of_levels_do_not_leak_into_training() -> None:
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame({"id": [f"row {number}" for number in rng.integers(0, 400, 800)]})
+    y = rng.integers(0, 2, 800)
+    forest = TAOForestClassifier(3, max_depth=4, max_iter=5, random_state=0)
+    fitted = forest.fit(noise[:400], y[:400])
+    assert "target_mean" in {c.kind for c in fitted.encoding_.coordinates}
+    # With its own target among the means of a row, rows of one a level would be told apart.
+    assert fitted.score(noise[:400], y[:400]) < 0.95
+    assert 0.35 < fitted.score(noise[400:], y[400:]) < 0.65
+
+
+def test_validation_rows_are_encoded_like_any_others() -> None:
+    boost = TAOBoostClassifier(5, max_depth=2, max_iter=3, n_iter_no_change=2, random_state=0)
+    fitted = boost.fit(X, Y, X_val=frame(40, seed=4), y_val=labels(frame(40, seed=4)))
+    assert len(fitted.validation_errors_) >= 2
+    gradient = TAOGradientBoostingClassifier(4, max_depth=2, n_iter_no_change=2, random_state=0)
+    assert len(gradient.fit(X, Y).validation_losses_) >= 2
+
+
+# --- going on ------------------------------------------------------------------------------------
+
+
+def test_warm_start_keeps_the_encoding_and_ends_in_the_same_forest() -> None:
+    whole = clone(FOREST).set_params(n_estimators=4).fit(X, Y)
+    grown = clone(FOREST).set_params(n_estimators=2, warm_start=True).fit(X, Y)
+    encoding = grown.encoding_
+    grown.set_params(n_estimators=4).fit(X, Y)
+    assert grown.encoding_ is encoding
+    assert same_trees(whole, grown)
+
+
+def test_refit_keeps_the_encoding() -> None:
+    forest = FAOForestClassifier(1, 2, max_depth=2, max_iter=3, random_state=0).fit(X, Y)
+    encoding = forest.encoding_
+    other = frame(80, seed=5)
+    forest.refit(other, labels(other))
+    assert forest.encoding_ is encoding
+    assert forest.predict(other).shape == (80,)
+
+
+def test_a_new_fit_forgets_the_encoding() -> None:
+    tree = clone(TREE).fit(X, Y)
+    assert tree.fit(X[["since"]].assign(since=np.arange(N_ROWS)), Y).encoding_ is None
+
+
+def test_a_refused_fit_changes_nothing() -> None:
+    tree = clone(TREE).fit(X, Y)
+    before = dict(vars(tree))
+    with pytest.raises(TypeError, match=r"column 1 of X \(job\) holds a value of type dict"):
+        tree.fit(X.assign(job=[{}] * N_ROWS), Y)
+    assert vars(tree) == before
+
+
+def test_starts_must_read_the_same_coordinates() -> None:
+    start = clone(TREE).fit(X, Y)
+    again = TAOTreeClassifier(init=start, max_iter=2, random_state=0).fit(X, Y)
+    assert again.encoding_ == start.encoding_
+    with pytest.raises(
+        ValueError, match="init=TAOTreeClassifier was fitted to a table that became"
+    ):
+        TAOTreeClassifier(init=start, max_iter=2).fit(X.assign(job="cook"), Y)
+
+
+# --- columns are checked -------------------------------------------------------------------------
+
+
+def test_other_columns_are_refused_in_the_words_of_scikit_learn() -> None:
+    fitted = clone(TREE).fit(X, Y)
+    for other in (X[X.columns[::-1]], X.rename(columns={"job": "work"}), X.assign(more=1)):
+        with pytest.raises(ValueError, match="feature names should match those that were passed"):
+            fitted.predict(other)
+        with pytest.raises(ValueError, match="feature names should match"):
+            fitted.predict(pl.from_pandas(other))
+    with pytest.raises(ValueError, match=r"X has 4 features, but .* is expecting 5 features"):
+        clone(TREE).fit(X.to_numpy(dtype=object), Y).predict(X.to_numpy(dtype=object)[:, :4])
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (
+            X.assign(age="old"),
+            r"column 0 of X \(age\) holds text \('old' in row 0\) but held number",
+        ),
+        (X.assign(job=1.0), r"column 1 of X \(job\) holds number \(1.0 in row 0\) but held text"),
+        (X.assign(since=3), r"\(since\) holds number"),
+        (X.assign(age=np.inf), "contains infinity"),
+        (np.ones((2, 5)), r"\(job\) holds number"),
+        (sp.csr_matrix((2, 5)), "X is sparse, but this model reads"),
+    ],
+)
+def test_columns_of_another_kind_are_refused(rows: Any, text: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=text):
+        clone(TREE).fit(X, Y).predict(rows)
+
+
+def test_bad_targets_of_tables_are_refused_as_ever() -> None:
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        TREE.fit(X, Y[:-1])
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        REGRESSOR.fit(X, np.where(Y > 0, np.nan, 1.0))
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        TREE.fit(X, None)
+    with pytest.raises(ValueError, match="minimum of 1 is required"):
+        TREE.fit(X[:0], Y[:0])
+
+
+@pytest.mark.parametrize("chosen", [["code"], [0], [True, False], np.array([0])])
+def test_numbers_can_be_named_as_categories(chosen: Any) -> None:
+    table = pd.DataFrame({"code": [3, 1, 2] * 20, "size": np.arange(60.0)})
+    y = (table["code"] == 2).astype(int)
+    fitted = clone(TREE).set_params(categorical_features=chosen).fit(table, y)
+    assert fitted.get_coordinate_names().tolist() == ["code = 1", "code = 2", "code = 3", "size"]
+    assert fitted.score(table, y) == 1.0
+    if not isinstance(chosen[0], str):
+        unnamed = clone(fitted).fit(table.to_numpy(), y)
+        assert unnamed.encoding_.levels.keys() == {0}
+        assert np.array_equal(unnamed.predict(table.to_numpy()), fitted.predict(table))
+
+
+def test_no_category_means_numbers() -> None:
+    table = pd.DataFrame({"code": pd.Categorical([3, 1, 2] * 20)})
+    y = (np.arange(60) % 2).astype(int)
+    fitted = clone(TREE).set_params(categorical_features=None).fit(table, y)
+    assert fitted.encoding_ is None
+    with pytest.raises(ValueError, match="holds text, as 'smith', but categorical_features"):
+        clone(TREE).set_params(categorical_features=None).fit(X, Y)
+
+
+@pytest.mark.parametrize("chosen", ["auto", 1.5, ["unknown"]])
+def test_bad_categorical_features_are_refused(chosen: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="categorical_features"):
+        clone(TREE).set_params(categorical_features=chosen).fit(X, Y)
+
+
+# --- what is told of columns -----------------------------------------------------------------
+
+
+def test_importances_are_summed_over_the_coordinates_of_a_column() -> None:
+    fitted = clone(TREE).fit(X, Y)
+    assert fitted.feature_importances_.sum() == pytest.approx(1.0)
+    assert fitted.feature_importances_.argmax() in (0, 1)
+
+
+def test_texts_speak_of_levels_and_holes() -> None:
+    text = export_text(clone(TREE).set_params(split="axis").fit(X, Y))
+    assert "job = cook:" in text
+    names = clone(TREE).fit(X, Y).get_coordinate_names().tolist()
+    assert names[:7] == [
+        "age",
+        "age is missing",
+        "job = clerk",
+        "job = cook",
+        "job = smith",
+        "job is missing",
+        "member",
+    ]
+    oblique = export_text(clone(TREE).fit(X, Y))
+    assert "*[job = cook]" in oblique
+    rows = X[["age"]].fillna(0.0)
+    assert clone(TREE).fit(rows, Y).get_coordinate_names().tolist() == ["age"]
+    assert clone(TREE).fit(rows.to_numpy(), Y).get_coordinate_names().tolist() == ["x0"]
+
+
+# --- inside scikit-learn -------------------------------------------------------------------------
+
+
+def test_pipelines_and_searches_take_tables() -> None:
+    numbers = make_column_selector(dtype_include="number")
+    scaled = ColumnTransformer(
+        [("scale", StandardScaler(), numbers)],
+        remainder="passthrough",
+        verbose_feature_names_out=False,
+    ).set_output(transform="pandas")
+    pipeline = make_pipeline(scaled, clone(FOREST))
+    assert cross_val_score(pipeline, X, Y, cv=3).min() > 0.6
+    search = GridSearchCV(clone(TREE), {"max_depth": [1, 3]}, cv=2).fit(pl.from_pandas(X), Y)
+    assert search.best_params_["max_depth"] == 3
+    polars = pl.from_pandas(X)
+    identity = FunctionTransformer().set_output(transform="polars")
+    assert make_pipeline(identity, clone(TREE)).fit(polars, Y).score(polars, Y) > 0.8
+
+
+def test_weights_are_routed_through_searches() -> None:
+    with config_context(enable_metadata_routing=True):
+        tree = clone(TREE).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        search = GridSearchCV(tree, {"max_depth": [1, 3]}, cv=2)
+        weights = np.where(np.arange(N_ROWS) % 3, 1.0, 0.0)
+        search.fit(X, Y, sample_weight=weights)
+        expected = clone(TREE).set_params(**search.best_params_).fit(X, Y, sample_weight=weights)
+        assert same_trees(search.best_estimator_, expected)
+
+
+def test_tools_around_estimators_take_tables() -> None:
+    path = regularization_path(clone(TREE), X, Y, alphas=[0.1, 1.0], cv=3)
+    assert path.validation_error is not None
+    path = regularization_path(clone(REGRESSOR), pl.from_pandas(X), Y, alphas=[0.1], cv=2)
+    assert path.estimators[0].encoding_ is not None
+    forest = CO2ForestClassifier(2, max_depth=2, max_iter=2, random_state=0)
+    found = tune_co2(forest, X, Y, max_features=[2], max_norms=[1.0], learning_rates=[0.03])
+    assert found.best_estimator.encoding_ is not None
+    averaged = FAOForestClassifier(1, 2, max_depth=2, max_iter=2, random_state=0)
+    assert tune_fao(averaged, X, Y, alphas=[1.0]).best_estimator.score(X, Y) > 0.5
+    refined = refine_leaves(GreedyForestClassifier(3, max_depth=3, random_state=0).fit(X, Y), X, Y)
+    assert refined.predict(X).shape == (N_ROWS,)
+
+
+def test_several_targets_have_a_mean_each() -> None:
+    targets = np.column_stack([Y, 1 - Y, np.arange(N_ROWS)])
+    forest = TAOForestRegressor(2, max_depth=2, max_iter=2, random_state=0).fit(X, targets)
+    means = [c for c in forest.encoding_.coordinates if c.kind == "target_mean"]
+    assert [coordinate.output for coordinate in means] == [0, 1, 2]
+    assert forest.predict(X).shape == targets.shape
