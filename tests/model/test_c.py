@@ -41,6 +41,8 @@ def libraries(tmp_path_factory):
 @pytest.mark.parametrize("name", MODELS)
 def test_compiled_models_predict_the_same_bits(name, compiler, libraries):
     model, X = fitted(name), rows_for(name)
+    if not name.startswith("refined"):  # scikit-learn's own checks of such rows warn
+        X = np.concatenate([X, np.sign(X[:200]) * np.float32(3e38)])  # sums overflow
     program = Program(libraries(compiler), f"m{MODELS.index(name)}", model)
     if not hasattr(model, "classes_"):
         wanted = model.predict(X).reshape(len(X), -1)
