@@ -15,7 +15,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from spinney import TAOTreeRegressor, Tree, to_onnx
+from spinney import TAOForestRegressor, Tree, to_onnx
 from spinney.model.onnx.leaves import choose_encoding
 from spinney.model.packed import pack
 from spinney.tree.forest import Forest
@@ -47,19 +47,12 @@ def random_tree(depth: int, n_features: int, seed: int) -> Tree:
     ).check()
 
 
-class SumOfTrees(TAOTreeRegressor):  # type: ignore[misc]
-    """A regressor that is any forest of one output."""
-
-    def __init__(self, forest: Forest) -> None:
-        self.tree_ = forest.trees[0]
-        self.n_outputs_ = 1
-        self._given = forest
-
-    def _readout(self):
-        from dataclasses import replace
-
-        weights = np.ones(self._given.n_trees)
-        return replace(super()._readout(), forest=self._given, tree_weights=weights)
+def regressor(forest: Forest) -> TAOForestRegressor:
+    """A fitted regressor of these trees."""
+    model = TAOForestRegressor(n_estimators=forest.n_trees)
+    model.forest_, model.n_outputs_ = forest, 1
+    model.n_features_in_, model.encoding_ = forest.n_features, None
+    return model
 
 
 def microseconds(session: onnxruntime.InferenceSession, X: NDArray[np.float32]) -> float:
@@ -83,7 +76,7 @@ def main() -> None:
         X = np.random.default_rng(1).normal(size=(N_BATCH, n_features)).astype(np.float32)
         cells = []
         for encoding in ("gather", "gemm"):
-            model = to_onnx(SumOfTrees(forest), encoding=encoding).SerializeToString()
+            model = to_onnx(regressor(forest), encoding=encoding).SerializeToString()
             session = onnxruntime.InferenceSession(model, options)
             cells += [microseconds(session, X[:1]), microseconds(session, X)]
         chosen = choose_encoding(pack(forest))

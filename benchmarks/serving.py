@@ -52,7 +52,9 @@ def contenders() -> dict[str, Any]:
         "LightGBM": LGBMClassifier(n_estimators=N_TREES, n_jobs=1, verbose=-1),
         "XGBoost": XGBClassifier(n_estimators=N_TREES, n_jobs=1),
         "random forest": RandomForestClassifier(N_TREES, n_jobs=1, random_state=0),
-        "CatBoost": CatBoostClassifier(iterations=N_TREES, thread_count=1, verbose=False),
+        "CatBoost": CatBoostClassifier(
+            iterations=N_TREES, thread_count=1, verbose=False, allow_writing_files=False
+        ),
     }
 
 

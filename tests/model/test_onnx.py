@@ -91,9 +91,11 @@ def test_sums_that_overflow_go_where_the_library_sends_them(encoding):
     assert run(model, X, encoding=encoding)["value"].tolist() == model.predict(X).tolist()
 
 
-def test_scores_of_linear_leaves_that_overflow_are_formed_in_double():
-    model, X = fitted("linear tree regressor"), rows_for("linear tree regressor")[:50]
-    huge = (X * np.float32(3e37)).clip(-3e38, 3e38)
+@pytest.mark.parametrize("name", ["linear tree regressor", "linear forest regressor"])
+def test_scores_of_linear_leaves_that_overflow_are_formed_in_double(name):
+    model, X = fitted(name), rows_for(name)[:500]
+    huge = np.sign(X) * np.float32(3e38)
+    assert np.abs(model.predict(huge)).max() > np.finfo(np.float32).max
     found = run(model, huge, dtype="float64")["value"]
     assert np.isfinite(found).all()
     assert found == pytest.approx(model.predict(huge), rel=1e-6)

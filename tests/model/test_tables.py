@@ -11,7 +11,7 @@ import onnxruntime
 import pytest
 
 from spinney import TAOForestClassifier, TAOTreeRegressor, refine_leaves, to_c, to_onnx, to_sklearn
-from tests.model.test_c import Program, addresses, build, compilers, needs_compiler
+from tests.model.programs import Program, addresses, build, compilers, needs_compiler
 
 pandas = pytest.importorskip("pandas")
 

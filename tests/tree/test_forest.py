@@ -236,6 +236,17 @@ def test_forest_outlives_the_arrays_of_its_trees():
     assert np.array_equal(native.apply(rows, 1)[:, 0], wanted)
 
 
+def test_the_forest_of_one_tree_is_kept_beside_it_and_left_behind_by_copies():
+    tree = random_forest(6).trees[1]
+    size = len(pickle.dumps(tree))
+    forest = Forest.of(tree)
+    rows = as_rows(random_bytes(50, 6))
+    assert np.array_equal(forest.apply(rows)[:, 0], apply(tree, rows))
+    assert Forest.of(tree) is forest
+    assert len(pickle.dumps(tree)) == size
+    assert Forest.of(copy.copy(tree)) is not forest
+
+
 def test_trees_that_do_not_belong_together_are_refused():
     rng = np.random.default_rng(0)
     tree = random_tree(3, 1.0, "constant", rng)

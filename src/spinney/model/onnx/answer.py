@@ -63,7 +63,7 @@ def _outputs(graph: Graph, rows: Rows, leaves: str, forest: PackedForest) -> str
     w = _by_output(graph, graph.constant(table.weights.reshape(shape)), leaves, forest, table)
     x = _leaf_entries(graph, rows, leaves, forest, table)
     sums = folded(graph, graph.op("Mul", w, x), table)
-    sums = _without_overflow(graph, graph.cast(sums, np.float64), w, x)
+    sums = _without_overflow(graph, graph.cast(sums, np.float64), w, x, table)
     return graph.op("Add", sums, constants)
 
 
@@ -97,12 +97,15 @@ def _leaf_entries(
     return graph.reshape(found, 0, forest.n_trees, forest.n_outputs, table.width)
 
 
-def _without_overflow(graph: Graph, sums: str, w: str, x: str) -> str:
+def _without_overflow(graph: Graph, sums: str, w: str, x: str, table: LaneTable) -> str:
     """Sums with those that overflow float32 formed again in float64, as the core does."""
     is_finite = graph.op("LessOrEqual", graph.op("Abs", sums), graph.constant(np.float64(LARGEST)))
     wrong = graph.op("Transpose", graph.op("NonZero", graph.op("Not", is_finite)))
     weights = graph.op("GatherND", w, wrong)
-    entries = graph.op("GatherND", graph.op("Expand", x, graph.op("Shape", w)), wrong)
+    place = wrong
+    if table.columns is None:  # x has one row for all trees and outputs
+        place = graph.op("Mul", wrong, graph.axes(1, 0, 0))
+    entries = graph.op("GatherND", x, place)
     products = graph.op("Mul", graph.cast(weights, np.float64), graph.cast(entries, np.float64))
     return graph.op("ScatterND", sums, wrong, graph.last_of_cumsum(products, 1))
 
