@@ -57,7 +57,7 @@ class Column:
     def is_missing(self) -> NDArray[np.bool_]:
         """Which values are missing."""
         if self.kind == TEXT:
-            return np.fromiter((text is None for text in self.texts), np.bool_, len(self.texts))
+            return np.array([text is None for text in self.texts], dtype=np.bool_)
         return np.isnan(self.numbers)
 
     def take(self, is_kept: NDArray[np.bool_]) -> Column:
@@ -94,7 +94,8 @@ def object_column(values: Sequence[object], label: str, *, is_category: bool = F
     types = set(map(type, values))
     missing = {kind for kind in types if kind.__name__ in _MISSING_TYPES}
     if types <= missing | {str}:
-        return _text_column(values, missing, is_category)
+        texts = [value if type(value) is str else None for value in values]
+        return Column(TEXT, _NO_NUMBERS, texts, is_category)
     kind_of = {kind: _kind(kind) for kind in types - missing}
     if is_category and None in kind_of.values():
         kind_of = dict.fromkeys(kind_of, TEXT)

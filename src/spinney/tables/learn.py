@@ -20,7 +20,6 @@ from spinney.tables.encoding import (
 )
 from spinney.tables.levels import (
     MOST_LEVELS,
-    RARE_SHARE,
     Levels,
     code_column,
     cross_fitted_means,
@@ -35,7 +34,6 @@ def learn_table(
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
     *,
-    rare_share: float = RARE_SHARE,
     most_levels: int = MOST_LEVELS,
 ) -> TableEncoding:
     """Encoding of a table of columns of any kind.
@@ -49,10 +47,8 @@ def learn_table(
         Numbers to predict, or 0/1 of classes; only columns of many levels are learned from them.
     weights : float64 ndarray of shape (n_rows,)
         All above 0.
-    rare_share : float
-        Levels with a smaller share of the weight are pooled.
     most_levels : int
-        Most levels with a coordinate of their own.
+        Most levels of a category with a coordinate each.
     """
     n_columns = len(table.columns)
     kinds = np.zeros(n_columns, dtype=np.uint8)
@@ -66,11 +62,7 @@ def learn_table(
         kinds[number] = KINDS.index(kind)
         if kind in (NUMBER_LEVELS, TEXT_LEVELS):
             levels[number] = learn_levels(
-                code_column(column),
-                targets,
-                weights,
-                rare_share=rare_share,
-                most_levels=most_levels,
+                code_column(column), targets, weights, most_levels=most_levels
             )
         elif kind != EMPTY:
             present = column.numbers[~is_missing]
