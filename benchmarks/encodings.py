@@ -84,6 +84,14 @@ def with_holes(name: str, *, depends: bool) -> Task:
     return X.mask(draw < share), y
 
 
+def told_by_target(name: str) -> Task:
+    """A fifth of the values of half of the columns missing, the larger the target the more."""
+    X, y = _numbers(name)
+    share = 2 * HOLES * pd.Series(y).rank(pct=True).to_numpy()[:, None]
+    is_hole = np.random.default_rng(1).random(X.shape) < share
+    return X.mask(is_hole & (np.arange(X.shape[1]) % 2 == 0)), y
+
+
 def places() -> Task:
     """California housing with the place as a text: a cell of a tenth of a degree."""
     X, y = _numbers("california_housing")
@@ -104,6 +112,7 @@ WITH_HOLES: dict[str, Callable[[], Task]] = {
     "letter, holes where large": lambda: with_holes("letter", depends=True),
     "california, holes at random": lambda: with_holes("california_housing", depends=False),
     "california, holes where large": lambda: with_holes("california_housing", depends=True),
+    "california, holes by the target": lambda: told_by_target("california_housing"),
 }
 
 
@@ -180,8 +189,8 @@ def one_of_two(way: Way) -> Way:
     return learn
 
 
-def filled(fill: str, *, flag: bool) -> Way:
-    """Other values for missing numbers, with or without the coordinate that tells them."""
+def filled(fill: str, *, flags: str) -> Way:
+    """Other values for missing numbers, and a coordinate that tells them never or always."""
 
     def learn(table: Table, targets: NDArray[np.float64]) -> TableEncoding:
         encoding = learned()(table, targets)
@@ -191,7 +200,7 @@ def filled(fill: str, *, flag: bool) -> Way:
             "median": np.nanmedian(values, axis=0),
             "beyond": 1.5 * np.nanmin(values, axis=0) - 0.5 * np.nanmax(values, axis=0),
         }
-        has_missing = encoding.has_missing & flag
+        has_missing = np.isnan(values).any(axis=0) & (flags == "always")
         fill_values = fills[fill].astype(np.float32)
         return dataclasses.replace(encoding, fill=fill_values, has_missing=has_missing)
 
@@ -231,10 +240,11 @@ WAYS_OF_MANY: dict[str, Way] = {
 }
 WAYS_OF_HOLES: dict[str, Way] = {
     DEFAULT: learned(),
-    "mean, no flag": filled("mean", flag=False),
-    "median and flag": filled("median", flag=True),
-    "below all values, no flag": filled("beyond", flag=False),
-    "below all values and flag": filled("beyond", flag=True),
+    "mean, never a flag": filled("mean", flags="never"),
+    "mean, always a flag": filled("mean", flags="always"),
+    "median, always a flag": filled("median", flags="always"),
+    "below all values, never a flag": filled("beyond", flags="never"),
+    "below all values, always a flag": filled("beyond", flags="always"),
 }
 SMOOTHINGS = (1.0, 3.0, 30.0, 100.0)
 GROUPS = {
@@ -306,8 +316,9 @@ def cells() -> Iterator[tuple[str, Callable[[], Task], Way]]:
             for way_name, way in ways.items():
                 yield f"{group}|{task_name}|{way_name}", task, way
     for rows in SMOOTHINGS:
-        for task_name, task in MANY_LEVELS.items():
-            yield f"many levels|{task_name}|{smoothing_name(rows)}", task, smoothed(rows)
+        for group in ("many levels", "mixed columns"):
+            for task_name, task in GROUPS[group][0].items():
+                yield f"{group}|{task_name}|{smoothing_name(rows)}", task, smoothed(rows)
 
 
 def smoothing_name(rows: float) -> str:
