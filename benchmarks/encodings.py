@@ -374,7 +374,8 @@ def page(done: dict[str, Any]) -> str:
         "first (less is better for errors, more for AUC), ± their standard error over the seeds.",
     ]
     for group in GROUPS:
-        ways = list(dict.fromkeys(k.split("|")[2] for k in done if k.startswith(f"{group}|")))
+        found = (key.split("|")[2] for key in done if key.startswith(f"{group}|"))
+        ways = list(dict.fromkeys([DEFAULT, *found]))
         tasks = list(dict.fromkeys(k.split("|")[1] for k in done if k.startswith(f"{group}|")))
         lines += ["", f"## {group.capitalize()}", ""]
         columns = [
