@@ -144,7 +144,10 @@ def commonest(most: int, rare_share: float = 0.002) -> Way:
         for column, of in found.items():
             if len(of.known) <= most:
                 found[column] = _no_means(of)
-        return dataclasses.replace(encoding, levels=found)
+        # Missing has a coordinate of its own here, whether there are means or not.
+        is_holed = [column.is_missing.any() for column in table.columns]
+        has_missing = np.array(is_holed, dtype=np.bool_)
+        return dataclasses.replace(encoding, levels=found, has_missing=has_missing)
 
     return learn
 
