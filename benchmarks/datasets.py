@@ -3,8 +3,8 @@
 Sets that are made from others (subsamples, folds, one-hot columns, embeddings) are in
 `prepared`. The rest are looked for in ``$SPINNEY_DATA``, then in ``../shared/data`` beside the
 repository, then on OpenML. Dense features come back as C-ordered float32, sparse ones as float32
-CSR, class labels as int64 from 0, regression targets as float64. Nothing is scaled here. Tables with
-categories (`prepared`, names that begin with "mixed_") stay frames.
+CSR, class labels as int64 from 0, regression targets as float64. Nothing is scaled here. Tables
+with categories (`prepared`, names that begin with "mixed_") stay frames.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ from spinney import (
     TAOGradientBoostingClassifier,
 )
 from spinney.tables import (
+    Column,
     Table,
     TableEncoding,
     category_mask,
@@ -83,6 +84,14 @@ def with_holes(name: str, *, depends: bool) -> Task:
     return X.mask(draw < share), y
 
 
+def told_by_target(name: str) -> Task:
+    """A fifth of the values of half of the columns missing, the larger the target the more."""
+    X, y = _numbers(name)
+    share = 2 * HOLES * pd.Series(y).rank(pct=True).to_numpy()[:, None]
+    is_hole = np.random.default_rng(1).random(X.shape) < share
+    return X.mask(is_hole & (np.arange(X.shape[1]) % 2 == 0)), y
+
+
 def places() -> Task:
     """California housing with the place as a text: a cell of a tenth of a degree."""
     X, y = _numbers("california_housing")
@@ -103,6 +112,7 @@ WITH_HOLES: dict[str, Callable[[], Task]] = {
     "letter, holes where large": lambda: with_holes("letter", depends=True),
     "california, holes at random": lambda: with_holes("california_housing", depends=False),
     "california, holes where large": lambda: with_holes("california_housing", depends=True),
+    "california, holes by the target": lambda: told_by_target("california_housing"),
 }
 
 
@@ -112,7 +122,7 @@ Way = Callable[[Table, NDArray[np.float64]], TableEncoding]
 
 
 def learned(**options: Any) -> Way:
-    """The library's own encoding with other limits."""
+    """The library's own encoding, maybe with another limit."""
 
     def learn(table: Table, targets: NDArray[np.float64]) -> TableEncoding:
         weights = np.ones(table.n_rows)
@@ -122,32 +132,45 @@ def learned(**options: Any) -> Way:
     return learn
 
 
+def commonest(most: int, rare_share: float = 0.002) -> Way:
+    """A coordinate for each of the commonest levels, one for the rest, and means if it is many."""
+
+    def learn(table: Table, targets: NDArray[np.float64]) -> TableEncoding:
+        encoding = learned(most_levels=0)(table, targets)
+        found = {
+            column: dataclasses.replace(of, **_commonest(table.columns[column], most, rare_share))
+            for column, of in encoding.levels.items()
+        }
+        for column, of in found.items():
+            if len(of.known) <= most:
+                found[column] = _no_means(of)
+        # Missing has a coordinate of its own here, whether there are means or not.
+        is_holed = [column.is_missing.any() for column in table.columns]
+        has_missing = np.array(is_holed, dtype=np.bool_)
+        return dataclasses.replace(encoding, levels=found, has_missing=has_missing)
+
+    return learn
+
+
+def _commonest(column: Column, most: int, rare_share: float) -> dict[str, Any]:
+    coded = levels.code_column(column)
+    counts = np.bincount(coded.codes[coded.codes >= 0], minlength=len(coded.levels))
+    is_own = counts >= rare_share * len(coded.codes)
+    is_own[np.argsort(-counts, kind="stable")[most:]] = False
+    own = tuple(level for level, kept in zip(coded.levels, is_own, strict=True) if kept)
+    return {"own": own, "has_rest": len(own) < len(coded.levels)}
+
+
+def _no_means(of: levels.Levels) -> levels.Levels:
+    return dataclasses.replace(of, known=(), means=np.zeros((0, 0), np.float32))
+
+
 def without_means(way: Way) -> Way:
     """The same without means of the target."""
 
     def learn(table: Table, targets: NDArray[np.float64]) -> TableEncoding:
         encoding = way(table, targets)
-        found = {
-            column: dataclasses.replace(of, known=(), means=np.zeros((0, 0), np.float32))
-            for column, of in encoding.levels.items()
-        }
-        return dataclasses.replace(encoding, levels=found)
-
-    return learn
-
-
-def means_beyond(most: int) -> Way:
-    """One coordinate a level up to so many of them; with more, the means and nothing else."""
-
-    def learn(table: Table, targets: NDArray[np.float64]) -> TableEncoding:
-        encoding = learned()(table, targets)
-        means = learned(most_levels=0)(table, targets).levels
-        found = {
-            column: dataclasses.replace(means[column], has_rest=False)
-            if len(means[column].known) > most
-            else of
-            for column, of in encoding.levels.items()
-        }
+        found = {column: _no_means(of) for column, of in encoding.levels.items()}
         return dataclasses.replace(encoding, levels=found)
 
     return learn
@@ -169,8 +192,8 @@ def one_of_two(way: Way) -> Way:
     return learn
 
 
-def filled(fill: str, *, flag: bool) -> Way:
-    """Other values for missing numbers, with or without the coordinate that tells them."""
+def filled(fill: str, *, flags: str) -> Way:
+    """Other values for missing numbers, and a coordinate that tells them never or always."""
 
     def learn(table: Table, targets: NDArray[np.float64]) -> TableEncoding:
         encoding = learned()(table, targets)
@@ -180,7 +203,7 @@ def filled(fill: str, *, flag: bool) -> Way:
             "median": np.nanmedian(values, axis=0),
             "beyond": 1.5 * np.nanmin(values, axis=0) - 0.5 * np.nanmax(values, axis=0),
         }
-        has_missing = encoding.has_missing & flag
+        has_missing = np.isnan(values).any(axis=0) & (flags == "always")
         fill_values = fills[fill].astype(np.float32)
         return dataclasses.replace(encoding, fill=fill_values, has_missing=has_missing)
 
@@ -190,36 +213,41 @@ def filled(fill: str, *, flag: bool) -> Way:
 DEFAULT = "the library's rule"
 WAYS_OF_MIXED: dict[str, Way] = {
     DEFAULT: learned(),
-    "no level pooled": learned(rare_share=0.0),
-    "levels below 0.5 % pooled": learned(rare_share=0.005),
-    "levels below 1 % pooled": learned(rare_share=0.01),
-    "levels below 2 % pooled": learned(rare_share=0.02),
-    "10 levels, then means": learned(most_levels=10),
-    "5 levels, then means": learned(most_levels=5),
-    "means alone": learned(most_levels=0),
-    "up to 2 levels, else means": means_beyond(2),
-    "up to 4 levels, else means": means_beyond(4),
-    "up to 8 levels, else means": means_beyond(8),
-    "one coordinate for two levels": one_of_two(learned()),
-}
-WAYS_OF_MANY: dict[str, Way] = {
-    DEFAULT: learned(),
-    "means alone": learned(most_levels=0),
-    "10 levels and means": learned(most_levels=10),
-    "30 levels, no means": without_means(learned()),
-    "100 levels, no means": without_means(learned(rare_share=0.0, most_levels=100)),
-    "all levels, no means": without_means(learned(rare_share=0.0, most_levels=10_000)),
-}
-WAYS_OF_HOLES: dict[str, Way] = {
-    DEFAULT: learned(),
-    "mean, no flag": filled("mean", flag=False),
-    "median and flag": filled("median", flag=True),
-    "below all values, no flag": filled("beyond", flag=False),
-    "below all values and flag": filled("beyond", flag=True),
+    "up to 2 levels, else means": learned(most_levels=2),
+    "up to 8 levels, else means": learned(most_levels=8),
+    "means alone": commonest(0),
+    "5 levels, then means too": commonest(5),
+    "10 levels, then means too": commonest(10),
+    "30 levels, then means too": commonest(30),
+    "30 levels, none pooled": commonest(30, 0.0),
+    "30 levels, below 0.5 % pooled": commonest(30, 0.005),
+    "30 levels, below 1 % pooled": commonest(30, 0.01),
+    "30 levels, below 2 % pooled": commonest(30, 0.02),
+    "30 levels, one coordinate for two": one_of_two(commonest(30)),
 }
 WAYS_OF_BOOSTED: dict[str, Way] = {
     name: WAYS_OF_MIXED[name]
-    for name in (DEFAULT, "means alone", "up to 2 levels, else means", "up to 4 levels, else means")
+    for name in (
+        DEFAULT,
+        "up to 2 levels, else means",
+        "means alone",
+        "30 levels, then means too",
+    )
+}
+WAYS_OF_MANY: dict[str, Way] = {
+    DEFAULT: learned(),
+    "10 levels and means": commonest(10),
+    "30 levels and means": commonest(30),
+    "30 levels, no means": without_means(commonest(30)),
+    "100 levels, no means": without_means(commonest(100, 0.0)),
+}
+WAYS_OF_HOLES: dict[str, Way] = {
+    DEFAULT: learned(),
+    "mean, never a flag": filled("mean", flags="never"),
+    "mean, always a flag": filled("mean", flags="always"),
+    "median, always a flag": filled("median", flags="always"),
+    "below all values, never a flag": filled("beyond", flags="never"),
+    "below all values, always a flag": filled("beyond", flags="always"),
 }
 SMOOTHINGS = (1.0, 3.0, 30.0, 100.0)
 GROUPS = {
@@ -291,8 +319,9 @@ def cells() -> Iterator[tuple[str, Callable[[], Task], Way]]:
             for way_name, way in ways.items():
                 yield f"{group}|{task_name}|{way_name}", task, way
     for rows in SMOOTHINGS:
-        for task_name, task in MANY_LEVELS.items():
-            yield f"many levels|{task_name}|{smoothing_name(rows)}", task, smoothed(rows)
+        for group in ("many levels", "mixed columns"):
+            for task_name, task in GROUPS[group][0].items():
+                yield f"{group}|{task_name}|{smoothing_name(rows)}", task, smoothed(rows)
 
 
 def smoothing_name(rows: float) -> str:
@@ -342,13 +371,14 @@ def page(done: dict[str, Any]) -> str:
         "[tables](../../docs/guide/tables.md).",
         "",
         f"2-fold cross-validation inside at most {N_ROWS} training rows, {len(SEEDS)} seeds, means "
-        "over three forests: TAO (5 trees of depth 6), greedy axis-aligned and greedy oblique "
-        "(20 trees each); where it is said, of gradient boosting (20 rounds). Errors in %: of classes, or RMSE over the deviation of the target. Other "
-        "lines are differences to the first (less is better for errors, more for AUC), ± their "
-        "standard error over the seeds.",
+        "over three forests: TAO (5 trees of depth 6), greedy axis-aligned and greedy oblique (20 "
+        "trees each); where it is said, of gradient boosting (20 rounds). Errors in %: of "
+        "classes, or RMSE over the deviation of the target. Other lines are differences to the "
+        "first (less is better for errors, more for AUC), ± their standard error over the seeds.",
     ]
     for group in GROUPS:
-        ways = list(dict.fromkeys(k.split("|")[2] for k in done if k.startswith(f"{group}|")))
+        found = (key.split("|")[2] for key in done if key.startswith(f"{group}|"))
+        ways = list(dict.fromkeys([DEFAULT, *found]))
         tasks = list(dict.fromkeys(k.split("|")[1] for k in done if k.startswith(f"{group}|")))
         lines += ["", f"## {group.capitalize()}", ""]
         columns = [

@@ -54,11 +54,9 @@ def test_containers_give_the_same_encoding_and_the_same_rows(fit: Columns, other
 
 
 @settings(max_examples=40)
-@given(columns(), columns(), st.sampled_from([0, 1, 2, 30]), st.sampled_from([0.0, 0.3]))
-def test_rows_are_what_the_coordinates_say(
-    fit: Columns, other: Columns, most_levels: int, rare_share: float
-) -> None:
-    encoding = learn(as_arrow(fit), most_levels=most_levels, rare_share=rare_share)
+@given(columns(), columns(), st.sampled_from([0, 1, 2, 30]))
+def test_rows_are_what_the_coordinates_say(fit: Columns, other: Columns, most_levels: int) -> None:
+    encoding = learn(as_arrow(fit), most_levels=most_levels)
     table = read_table(as_arrow(other))
     rows = encoding.encode(table)
     assert rows.dtype == np.float32
@@ -81,32 +79,55 @@ holed = hnp.arrays(
 @given(holed, st.data())
 def test_arrays_and_sparse_rows_are_encoded_alike(X: Any, data: Any) -> None:
     weights = data.draw(hnp.arrays(np.float64, len(X), elements=st.integers(1, 4)))
-    encoding = learn_matrix(X, weights)
-    assert learn_matrix(sp.csr_matrix(X), weights) == encoding
+    targets = data.draw(hnp.arrays(np.float64, (len(X), 2), elements=quarters))
+    encoding = learn_matrix(X, targets, weights)
+    assert learn_matrix(sp.csr_matrix(X), targets, weights) == encoding
     rows = encoding.encode(X)
     sparse = encoding.encode(sp.csr_matrix(X))
     assert sparse.has_canonical_format
     assert sparse.toarray().tobytes() == (rows + 0.0).tobytes()
     table = read_table(X)
-    assert learn_table(table, np.zeros(X.shape[1], bool), np.ones((len(X), 1)), weights) == encoding
+    assert learn_table(table, np.zeros(X.shape[1], bool), targets, weights) == encoding
     assert encoding.encode(table).tobytes() == rows.tobytes()
     assert np.isfinite(rows).all()
 
 
 @given(holed)
 def test_weight_k_is_a_row_repeated_k_times(X: Any) -> None:
-    weights = np.arange(1, len(X) + 1)
-    repeated = np.repeat(X, weights, axis=0)
-    assert learn_matrix(X, weights.astype(float)) == learn_matrix(repeated, np.ones(len(repeated)))
+    weights, targets = np.arange(1, len(X) + 1), np.arange(len(X))[:, None] % 3.0
+    repeated, as_often = (np.repeat(values, weights, axis=0) for values in (X, targets))
+    one = learn_matrix(X, targets, weights.astype(float))
+    assert one == learn_matrix(repeated, as_often, np.ones(len(repeated)))
 
 
 def test_missing_numbers_are_filled_with_the_mean_and_flagged() -> None:
     X = np.array([[1.0, 5.0], [np.nan, 6.0], [4.0, 7.0]], dtype=np.float32)
-    encoding = learn_matrix(X, np.array([1.0, 1.0, 2.0]))
+    encoding = learn_matrix(X, np.array([[0.0], [1.0], [0.0]]), np.array([1.0, 1.0, 2.0]))
     assert [c.name for c in encoding.coordinates] == ["x0", "x0 is missing", "x1"]
     assert encoding.encode(X).tolist() == [[1, 0, 5], [3, 1, 6], [4, 0, 7]]
     # A column without holes in training has no flag, but a mean to fill them with.
     assert encoding.encode(X[:, ::-1])[1].tolist() == [6, 0, 6.25]
+
+
+def test_holes_that_tell_nothing_of_the_target_have_no_flag() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 2)).astype(np.float32)
+    targets = rng.normal(size=(4000, 1))
+    X[rng.random(4000) < 0.3, 0] = np.nan
+    X[(rng.random(4000) < 0.3) & (targets[:, 0] > 0), 1] = np.nan
+    for weights in (np.ones(4000), np.full(4000, 1e-6)):
+        encoding = learn_matrix(X, targets, weights)
+        assert [c.name for c in encoding.coordinates] == ["x0", "x1", "x1 is missing"]
+        assert np.isfinite(encoding.encode(X)).all()
+
+
+def test_missing_values_of_many_levels_have_a_mean_and_no_flag() -> None:
+    rows = [[level] for level in "abcdef"] * 10 + [[None]] * 10
+    y = np.array([0.0] * 60 + [1.0] * 10)
+    encoding = learn(rows, y)
+    assert [coordinate.kind for coordinate in encoding.coordinates] == ["target_mean"]
+    means = encoding.encode(read_table([[None], ["a"], ["unseen"]]))[:, 0]
+    assert means[1] < means[2] < means[0]
 
 
 def test_columns_without_a_value_are_one_constant_coordinate() -> None:
@@ -128,7 +149,7 @@ def test_levels_become_coordinates() -> None:
 
 
 def test_rare_and_unseen_levels_are_one_coordinate() -> None:
-    encoding = learn([["a"]] * 5 + [["b"]] * 4 + [["c"]], rare_share=0.2)
+    encoding = learn([["a"]] * 500 + [["b"]] * 400 + [["c"]])
     assert [c.name for c in encoding.coordinates] == ["x0 = a", "x0 = b", "x0 is another"]
     rows = encoding.encode(read_table([["c"], ["unseen"], [None]]))
     assert rows.tolist() == [[0, 0, 1], [0, 0, 1], [0, 0, 0]]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spinney.tables.columns import Column, number_column, object_column
@@ -45,17 +45,19 @@ def test_codes_are_places_among_sorted_levels() -> None:
     assert codes_among(numbers, ()).tolist() == [UNKNOWN, MISSING, UNKNOWN, UNKNOWN]
 
 
-@given(words, st.integers(0, 4), st.sampled_from([0.0, 0.1, 0.5]))
-def test_the_commonest_levels_have_their_own_coordinates(
-    values: list[str], most_levels: int, rare_share: float
+@given(words, st.integers(0, 6), st.integers(1, 4))
+def test_few_levels_have_coordinates_and_many_have_means(
+    values: list[str], most_levels: int, n_outputs: int
 ) -> None:
-    found = learn(values, most_levels=most_levels, rare_share=rare_share)
-    count = {level: values.count(level) for level in set(values)}
-    by_count = sorted(count, key=lambda level: (-count[level], level))[:most_levels]
-    kept = [level for level in by_count if count[level] >= rare_share * len(values)]
-    assert found.own == tuple(sorted(kept))
-    assert found.has_rest == (len(kept) < len(count))
-    assert bool(found.known) == (len(count) > most_levels)
+    targets = np.zeros((len(values), n_outputs))
+    found = learn(values, targets=targets, most_levels=most_levels)
+    present = tuple(sorted(set(values)))
+    if len(present) <= max(most_levels, n_outputs):
+        assert (found.own, found.has_rest, found.known) == (present, False, ())
+        assert found.width == len(present)
+    else:
+        assert (found.own, found.has_rest, found.known) == ((), False, present)
+        assert found.width == n_outputs
 
 
 @given(words)
@@ -68,11 +70,15 @@ def test_unit_of_the_weights_means_nothing(values: list[str]) -> None:
 
 
 def test_weights_decide_what_is_rare() -> None:
-    assert learn(["a", "b", "b"], [10.0, 1.0, 1.0], rare_share=0.3).own == ("a",)
+    assert learn(["a", "b", "b"], [1000.0, 1.0, 1.0]).own == ("a",)
+    assert learn(["a", "b", "b"], [1000.0, 1.0, 1.0]).has_rest
+    assert learn(["a"] * 300 + ["b"] * 2).own == ("a", "b")
+    assert learn(["a"] * 300 + ["b"]).own == ("a",)
 
 
 @given(words, st.integers(0, 2**31))
 def test_means_are_smoothed_means(values: list[str], seed: int) -> None:
+    assume(len(set(values)) > 1)
     rng = np.random.default_rng(seed)
     targets, weights = rng.normal(size=len(values)), rng.random(len(values)) + 0.1
     found = learn(values, weights, targets[:, None], most_levels=0)

@@ -40,9 +40,8 @@ def test_states_come_back_the_same(given: Columns, most_levels: int) -> None:
 
 
 def test_state_of_a_matrix_comes_back_the_same() -> None:
-    encoding = learn_matrix(
-        np.array([[np.nan, 1.0], [2.0, 3.0]], np.float32), np.ones(2), ("a", "b")
-    )
+    X = np.array([[np.nan, 1.0], [2.0, 3.0]], np.float32)
+    encoding = learn_matrix(X, np.eye(2), np.ones(2), ("a", "b"))
     found = TableEncoding.from_state(encoding.to_state())
     assert found == encoding
     assert found.names == ("a", "b")

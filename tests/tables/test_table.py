@@ -91,10 +91,11 @@ def test_dates_and_arrays_of_times_are_read() -> None:
 
 
 def test_intervals_are_told_apart_by_their_text() -> None:
-    frame = pd.DataFrame({"bin": pd.cut([1.0, 5.0, 9.0], [0, 4, 10])})
-    [column] = read_table(frame).columns
-    assert column.is_category
-    assert told(column) == ["(0, 4]", "(4, 10]", "(4, 10]"]
+    for more, expected in (([], []), ([np.nan], [None])):
+        frame = pd.DataFrame({"bin": pd.cut([1.0, 5.0, 9.0, *more], [0, 4, 10])})
+        [column] = read_table(frame).columns
+        assert column.is_category
+        assert told(column) == ["(0, 4]", "(4, 10]", "(4, 10]", *expected]
 
 
 def test_numbers_in_lists_of_text_stay_numbers() -> None:
@@ -106,6 +107,7 @@ def test_numbers_in_lists_of_text_stay_numbers() -> None:
     ("X", "error", "text"),
     [
         ([[1], ["a"]], ValueError, r"column 0 of X mixes number \(1 in row 0\) and text \('a' in"),
+        (pd.DataFrame({"l": ["a", np.array([1])]}), TypeError, "type ndarray in row 1"),
         ([["a"], [{"b": 1}]], TypeError, "type dict in row 1, but an argument must be a string or"),
         (pl.DataFrame({"l": [[1], [2]]}), TypeError, "column 0 of X .*List"),
         (pa.table({"l": [{"a": 1}]}), TypeError, "Struct"),

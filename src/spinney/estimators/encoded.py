@@ -25,10 +25,13 @@ def learn_encoding(
 ) -> TableEncoding | None:
     """Encoding of training rows, all of them weighted; None if they are numbers without holes."""
     if not isinstance(rows, Table):
-        return learn_matrix(rows, weights, column_names(estimator)) if has_missing(rows) else None
+        if not has_missing(rows):
+            return None
+        return learn_matrix(rows, targets, weights, column_names(estimator))
     is_category = category_mask(estimator.categorical_features, rows)
     encoding = learn_table(rows, is_category, targets, weights)
-    return None if encoding.is_identity else encoding
+    is_complete = not any(column.is_missing.any() for column in rows.columns)
+    return None if encoding.is_numeric and is_complete else encoding
 
 
 def encoded_rows(

@@ -57,7 +57,7 @@ class Column:
     def is_missing(self) -> NDArray[np.bool_]:
         """Which values are missing."""
         if self.kind == TEXT:
-            return np.fromiter((text is None for text in self.texts), np.bool_, len(self.texts))
+            return np.array([text is None for text in self.texts], dtype=np.bool_)
         return np.isnan(self.numbers)
 
     def take(self, is_kept: NDArray[np.bool_]) -> Column:
@@ -94,17 +94,17 @@ def object_column(values: Sequence[object], label: str, *, is_category: bool = F
     types = set(map(type, values))
     missing = {kind for kind in types if kind.__name__ in _MISSING_TYPES}
     if types <= missing | {str}:
-        return _text_column(values, missing, is_category)
+        texts = [value if type(value) is str else None for value in values]
+        return Column(TEXT, _NO_NUMBERS, texts, is_category)
     kind_of = {kind: _kind(kind) for kind in types - missing}
+    if len(set(kind_of.values())) > 1:
+        # NaN is missing among texts, dates and intervals, too.
+        values = [None if _is_nan(value) else value for value in values]
+        missing = missing | {type(None)}
+        kind_of = {kind: _kind(kind) for kind in set(map(type, values)) - missing}
     if is_category and None in kind_of.values():
         kind_of = dict.fromkeys(kind_of, TEXT)
     kinds = set(kind_of.values())
-    if len(kinds) > 1:
-        # NaN is missing among texts and dates, too.
-        values = [None if value != value else value for value in values]
-        missing = missing | {type(None)}
-        kind_of = {kind: _kind(kind) for kind in set(map(type, values)) - missing}
-        kinds = set(kind_of.values())
     if len(kinds) != 1 or None in kinds:
         _refuse(values, kind_of, label)
     kind = next(iter(kinds))
@@ -135,6 +135,10 @@ def _naive(value: object) -> object:
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         return value.astimezone(datetime.UTC).replace(tzinfo=None)
     return value
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def _kind(kind: type) -> str | None:

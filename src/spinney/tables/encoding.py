@@ -87,7 +87,7 @@ class TableEncoding:
     origin : float64 ndarray of shape (n_columns,)
         Taken off before numbers become float32; not 0 for dates only.
     has_missing : bool ndarray of shape (n_columns,)
-        Whether the column had missing values in training, and so a coordinate that tells them.
+        Whether missing values of the column have a coordinate that tells them.
     levels : mapping from int to Levels
         The levels of each column of categories.
     names : tuple of str or None
@@ -149,11 +149,6 @@ class TableEncoding:
     def is_numeric(self) -> bool:
         """Whether all columns are numbers, so that rows can come as one matrix."""
         return bool(np.isin(self.kinds, (_CODE[NUMBER], _CODE[EMPTY])).all())
-
-    @property
-    def is_identity(self) -> bool:
-        """Whether the table is its own encoding: numbers, none of which was missing."""
-        return bool((self.kinds == _CODE[NUMBER]).all() and not self.has_missing.any())
 
     @cached_property
     def coordinates(self) -> tuple[Coordinate, ...]:

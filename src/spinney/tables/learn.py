@@ -20,13 +20,16 @@ from spinney.tables.encoding import (
 )
 from spinney.tables.levels import (
     MOST_LEVELS,
-    RARE_SHARE,
     Levels,
     code_column,
     cross_fitted_means,
     learn_levels,
 )
 from spinney.tables.table import Table, label_of
+
+#: Missing numbers get a coordinate if the targets of rows with and without a value differ by this
+#: many deviations: what is called a small effect.
+LEAST_EFFECT = 0.2
 
 
 def learn_table(
@@ -35,7 +38,6 @@ def learn_table(
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
     *,
-    rare_share: float = RARE_SHARE,
     most_levels: int = MOST_LEVELS,
 ) -> TableEncoding:
     """Encoding of a table of columns of any kind.
@@ -49,10 +51,8 @@ def learn_table(
         Numbers to predict, or 0/1 of classes; only columns of many levels are learned from them.
     weights : float64 ndarray of shape (n_rows,)
         All above 0.
-    rare_share : float
-        Levels with a smaller share of the weight are pooled.
     most_levels : int
-        Most levels with a coordinate of their own.
+        Most levels of a category with a coordinate each.
     """
     n_columns = len(table.columns)
     kinds = np.zeros(n_columns, dtype=np.uint8)
@@ -61,18 +61,18 @@ def learn_table(
     levels: dict[int, Levels] = {}
     for number, column in enumerate(table.columns):
         is_missing = column.is_missing
-        has_missing[number] = is_missing.any()
         kind = _kind(column, bool(is_category[number]), is_missing)
         kinds[number] = KINDS.index(kind)
         if kind in (NUMBER_LEVELS, TEXT_LEVELS):
             levels[number] = learn_levels(
-                code_column(column),
-                targets,
-                weights,
-                rare_share=rare_share,
-                most_levels=most_levels,
+                code_column(column), targets, weights, most_levels=most_levels
             )
-        elif kind != EMPTY:
+            # Missing is a level like others; where levels have means it has one, too.
+            has_missing[number] = is_missing.any() and not levels[number].n_outputs
+        elif kind == EMPTY:
+            has_missing[number] = True
+        else:
+            has_missing[number] = tells_of_targets(is_missing, targets, weights)
             present = column.numbers[~is_missing]
             if kind == DATETIME:  # days since the first one: float32 has few digits for 1970
                 origin[number] = math.floor(present.min())
@@ -90,7 +90,10 @@ def _kind(column: Column, is_category: bool, is_missing: NDArray[np.bool_]) -> s
 
 
 def learn_matrix(
-    X: Matrix, weights: NDArray[np.float64], names: tuple[str, ...] | None = None
+    X: Matrix,
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    names: tuple[str, ...] | None = None,
 ) -> TableEncoding:
     """Encoding of a matrix of numbers, some of which are missing.
 
@@ -103,28 +106,47 @@ def learn_matrix(
     has_missing = np.zeros(n_columns, dtype=np.bool_)
     by_column = sp.csc_matrix(X) if sp.issparse(X) else X
     for number in range(n_columns):
-        values, of_rows = _stored(by_column, number, weights)
+        values, rows = _stored(by_column, number)
         is_missing = np.isnan(values)
-        if not is_missing.any():
-            fill[number] = _mean(values, of_rows, total)
-            continue
-        has_missing[number] = True
         if np.count_nonzero(is_missing) == X.shape[0]:
-            kinds[number] = KINDS.index(EMPTY)
+            kinds[number], has_missing[number] = KINDS.index(EMPTY), True
             continue
-        left = math.fsum([total, *(-of_rows[is_missing]).tolist()])
-        fill[number] = _mean(values[~is_missing], of_rows[~is_missing], left)
+        holes = rows[is_missing]
+        left = math.fsum([total, *(-weights[holes]).tolist()])
+        fill[number] = _mean(values[~is_missing], weights[rows[~is_missing]], left)
+        if len(holes):
+            is_hole = np.zeros(X.shape[0], dtype=np.bool_)
+            is_hole[holes] = True
+            has_missing[number] = tells_of_targets(is_hole, targets, weights)
     return TableEncoding(kinds, fill, np.zeros(n_columns), has_missing, {}, names)
 
 
-def _stored(
-    X: Matrix, number: int, weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Values of a column that may differ from 0, and the weights of their rows."""
+def _stored(X: Matrix, number: int) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    """Values of a column that may differ from 0, and their rows."""
     if isinstance(X, np.ndarray):
-        return X[:, number], weights
+        return X[:, number], np.arange(len(X))
     used = slice(X.indptr[number], X.indptr[number + 1])
-    return X.data[used], weights[X.indices[used]]
+    return X.data[used], X.indices[used]
+
+
+def tells_of_targets(
+    is_missing: NDArray[np.bool_], targets: NDArray[np.float64], weights: NDArray[np.float64]
+) -> bool:
+    """Whether some target differs between rows with and without a value, by `LEAST_EFFECT`.
+
+    Holes that tell nothing are not worth a coordinate: every one that is of no use makes trees
+    worse. The difference is measured in deviations of the target, so that neither the unit of
+    the weights nor rows repeated instead of weighted change the answer.
+    """
+    if not is_missing.any():
+        return False
+    weighted = weights[:, None] * targets
+    with_hole, without = (
+        weighted[rows].sum(axis=0) / weights[rows].sum() for rows in (is_missing, ~is_missing)
+    )
+    mean = weighted.sum(axis=0) / weights.sum()
+    variance = (weights[:, None] * (targets - mean) ** 2).sum(axis=0) / weights.sum()
+    return bool((np.abs(with_hole - without) > LEAST_EFFECT * np.sqrt(variance)).any())
 
 
 def exact_mean(values: NDArray[np.float32], weights: NDArray[np.float64]) -> float:

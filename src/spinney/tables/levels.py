@@ -1,9 +1,9 @@
 """How the levels of one category become coordinates of a hyperplane.
 
-Each of the commoner levels has a coordinate that is 1 for its rows and 0 for others. The rarer ones
-share one. Where there are too many levels for that, a further coordinate holds what the target
-is on average at the row's level: it alone tells thousands of levels apart. Training rows get
-averages over rows of other folds, so that no row's own target is in its coordinates.
+Each of a few levels has a coordinate that is 1 for its rows and 0 for others; rare ones share one.
+Where there are more levels, coordinates hold what the target is on average at the row's level:
+they tell any number of levels apart, and a rare level is drawn to the mean of all rows. Training
+rows get averages over rows of other folds, so that no row's own target is in its coordinates.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from spinney.tables.columns import TEXT, Column
 
 Level: TypeAlias = str | float
 
-#: Levels with a smaller share of the rows' weight are pooled (`benchmarks/encodings.py`).
-RARE_SHARE = 0.002
+#: Levels with less than this part of an equal share of the rows are pooled.
+RARE_PART = 0.01
 
-#: Most levels with a coordinate of their own; with more levels than that, means are learned, too.
-MOST_LEVELS = 30
+#: Most levels with a coordinate each; with more of them, means are learned
+#: (`benchmarks/encodings.py`).
+MOST_LEVELS = 4
 
 #: A level's mean is taken as if this many rows of the overall mean were among its own.
 SMOOTHING_ROWS = 10.0
@@ -90,8 +91,7 @@ def codes_among(column: Column, levels: Sequence[Level]) -> NDArray[np.intp]:
     if column.kind == TEXT:
         place: dict[Level | None, int] = {level: code for code, level in enumerate(levels)}
         place[None] = MISSING
-        found = [place.get(text, UNKNOWN) for text in column.texts]
-        return np.array(found, dtype=np.intp)
+        return np.array([place.get(text, UNKNOWN) for text in column.texts], dtype=np.intp)
     values, known = column.numbers, np.array(levels, dtype=np.float64)
     codes = np.full(len(values), UNKNOWN, dtype=np.intp)
     if len(known):
@@ -106,10 +106,9 @@ def learn_levels(
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
     *,
-    rare_share: float = RARE_SHARE,
     most_levels: int = MOST_LEVELS,
 ) -> Levels:
-    """Levels with a coordinate of their own, the rest, and means if there are too many.
+    """Levels with a coordinate each and the rest, or means if there are too many levels.
 
     Parameters
     ----------
@@ -119,37 +118,33 @@ def learn_levels(
         Numbers to predict, or 0/1 of classes.
     weights : float64 ndarray of shape (n_rows,)
         All above 0.
-    rare_share : float
     most_levels : int
+        More levels than this, and than there are outputs, are told apart by means.
     """
     n_levels = len(coded.levels)
+    if n_levels > max(most_levels, targets.shape[1]):
+        means = _LevelSums.of(coded, targets, weights).means(_unit(weights))
+        return Levels((), False, coded.levels, means.astype(np.float32))
     is_present = coded.codes >= 0
     counts = np.bincount(coded.codes[is_present], weights[is_present], minlength=n_levels)
-    is_own = counts >= rare_share * weights.sum()
-    # The commonest levels; of equally common ones the first.
-    is_own[np.argsort(-counts, kind="stable")[most_levels:]] = False
+    is_own = counts >= RARE_PART * counts.sum() / n_levels
     own = tuple(level for level, kept in zip(coded.levels, is_own, strict=True) if kept)
-    if n_levels <= most_levels:
-        return Levels(own, has_rest=len(own) < n_levels)
-    sums = _LevelSums.of(coded, targets, weights)
-    return Levels(own, True, coded.levels, sums.means(_unit(weights)).astype(np.float32))
+    return Levels(own, has_rest=len(own) < n_levels)
 
 
 def level_coordinates(levels: Levels, column: Column) -> NDArray[np.float32]:
     """Coordinates of a column's values, (n_rows, levels.width)."""
     out = np.zeros((len(column), levels.width), dtype=np.float32)
-    codes = codes_among(column, levels.own)
-    rows = np.flatnonzero(codes >= 0)
-    out[rows, codes[rows]] = 1.0
-    if levels.has_rest:
-        out[codes == UNKNOWN, len(levels.own)] = 1.0
+    if levels.own or levels.has_rest:
+        codes = codes_among(column, levels.own)
+        rows = np.flatnonzero(codes >= 0)
+        out[rows, codes[rows]] = 1.0
+        out[codes == UNKNOWN, len(levels.own) : len(levels.own) + int(levels.has_rest)] = 1.0
     if levels.n_outputs:
-        # MISSING and UNKNOWN are -1 and -2: the last two means, in this order.
         place = codes_among(column, levels.known)
         place = np.where(place == MISSING, len(levels.known), place)
-        out[:, levels.width - levels.n_outputs :] = levels.means[
-            np.where(place == UNKNOWN, len(levels.known) + 1, place)
-        ]
+        place = np.where(place == UNKNOWN, len(levels.known) + 1, place)
+        out[:, levels.width - levels.n_outputs :] = levels.means[place]
     return out
 
 

@@ -128,7 +128,22 @@ def _read_series(series: Any, label: str) -> Column:
             f"{label} holds {dtype}, but an argument must be a string or a number, a date, a "
             "duration or missing; try one column for each part of it, or leave the column out."
         )
-    return object_column(series.to_list(), label, is_category=dtype in (nw.Categorical, nw.Enum))
+    if dtype in (nw.Categorical, nw.Enum):
+        return object_column(_categories(series), label, is_category=True)
+    return object_column(series.to_list(), label)
+
+
+def _categories(series: Any) -> list[Any]:
+    """Values of a column of categories, None for missing ones.
+
+    pandas is asked for its categories themselves: where values are missing it gives intervals of
+    whole numbers other bounds, and so another text.
+    """
+    if not series.implementation.is_pandas_like():
+        return list(series.to_list())
+    native = series.to_native().cat
+    levels = [*native.categories.tolist(), None]  # the code of a missing value is -1
+    return [levels[code] for code in native.codes.to_numpy().tolist()]
 
 
 def _read_values(values: NDArray[Any], label: str) -> Column:
