@@ -83,6 +83,14 @@ def tao_forest_of_strings_and_names() -> Any:
 
 
 @family
+def tao_forest_of_holes_and_levels() -> Any:
+    X = rows()
+    X[::5, 0] = np.nan
+    X[::7, 2] = np.nan
+    return bagged(categorical_features=[2]).fit(X, classes())
+
+
+@family
 def tao_forest_of_bools() -> Any:
     return bagged(init=RandomStructure(1, 2, 5), random_state=np.random.RandomState(3)).fit(
         rows(), classes() > 0
