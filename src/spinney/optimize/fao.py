@@ -24,6 +24,7 @@ from spinney import _core
 from spinney.data import Problem
 from spinney.losses import Array, ForestLoss
 from spinney.optimize.leaves import LeafTask, improve_leaves
+from spinney.optimize.mean_splits import MeanSplits
 from spinney.optimize.tao import (
     TAOOptions,
     native_optimizer,
@@ -44,6 +45,9 @@ BACKFITTING_ROUNDS = 10
 #: Iterations without progress after which an exploring run ends; it may go up before it goes down.
 PATIENCE = 5
 
+#: Joint steps over all leaves after hyperplanes were averaged: no trees follow that would go on.
+LAST_LEAF_STEPS = 3
+
 
 @dataclass(frozen=True)
 class FAOOptions:
@@ -63,6 +67,12 @@ class FAOOptions:
     n_threads : int
     keeps_iterations : bool
         Whether the forest after each iteration is part of the result.
+    average_last : int
+        Iterations at the end over which the hyperplanes of each split are averaged; 1 takes the
+        last ones as they are.
+    shrink_to : float
+        Score of every class towards which the penalty shrinks leaves; numbers are shrunk towards
+        their mean.
     """
 
     tao: TAOOptions
@@ -73,6 +83,8 @@ class FAOOptions:
     tol: float = 1e-4
     n_threads: int = 1
     keeps_iterations: bool = False
+    average_last: int = 1
+    shrink_to: float = 0.0
 
     @property
     def l1(self) -> float:
@@ -154,10 +166,19 @@ class _Member:
     first_leaf: int  # leaves are numbered through all trees
     values: Array = field(default_factory=lambda: np.zeros((0, 0)))
     split_penalty: float = 0.0
+    late: MeanSplits | None = None  # splits of the last iterations, where they are averaged
 
     @property
     def n_leaves(self) -> int:
         return int(np.count_nonzero(self.left < 0))
+
+
+def _centre(problem: Problem, options: FAOOptions) -> Array:
+    """What all trees together are shrunk towards by the penalty on their leaves."""
+    if problem.n_classes:
+        return np.full(problem.n_outputs, options.shrink_to)
+    # Towards the mean, not towards zero.
+    return np.asarray(np.average(problem.values, axis=0, weights=problem.sample_weight))
 
 
 class _Run:
@@ -181,12 +202,12 @@ class _Run:
         self.iterations: list[tuple[Tree, ...]] = []
         self.began = time.perf_counter()
         self.centre = np.zeros(problem.n_outputs)
-        wanted = options.loss.wanted(problem.classes, problem.n_classes)
-        if not problem.n_classes:
-            if offset is None:
-                # The penalty is to shrink leaves towards the mean, not towards zero.
-                self.centre = np.average(problem.values, axis=0, weights=problem.sample_weight)
-            wanted = problem.values - self.centre
+        if offset is None:
+            self.centre = _centre(problem, options)
+        wanted = problem.values
+        if problem.n_classes:
+            wanted = options.loss.wanted(problem.classes, problem.n_classes)
+        wanted = wanted - self.centre
         self.task = LeafTask(options.loss, wanted, problem.classes, problem.sample_weight, offset)
         self.scores = self.task.scores(np.zeros_like(wanted))
         # What is asked of the tree at hand; the core reads it in place, for all trees.
@@ -212,6 +233,7 @@ class _Run:
                 self._record("tree")
             self._step_over_leaves()
             objective = self._record("leaves")
+            self._note_splits()
             if self.options.keeps_iterations:
                 self.iterations.append(self._trees())
             if not is_tight:
@@ -223,7 +245,30 @@ class _Run:
             best = min(best, reached)
             if n_stalled >= (1 if is_monotone else PATIENCE) and self.options.tol > 0:
                 break
+        self._average()
         return OptimizedForest(self._trees(), self.trace, tuple(self.iterations))
+
+    def _note_splits(self) -> None:
+        """Remember hyperplanes that are to be averaged."""
+        for member in self.members:
+            if member.late is not None:
+                member.late.note(member.native)
+
+    def _average(self) -> None:
+        """Replace hyperplanes by their means over the last iterations, and refit all leaves."""
+        if self.options.average_last == 1 or not self.trace.phase.count("leaves"):
+            return
+        for number, member in enumerate(self.members):
+            if member.late is None:
+                continue
+            self._ask(number)
+            member.late.put_into(member.native, self.problem, self.options.tao.max_weights)
+            self._put_back(number)
+        for _ in range(LAST_LEAF_STEPS):
+            self._step_over_leaves()
+        self._record("average")
+        if self.iterations:
+            self.iterations[-1] = self._trees()
 
     def _add(self, start: Topology | Tree, seed: int) -> None:
         """Add a tree with given splits, or with splits drawn at random. It gives nothing yet."""
@@ -238,7 +283,11 @@ class _Run:
         else:
             is_axis = tao.split == "axis" and tao.monotone
             native.draw_splits(tao.init, start_length(tao), is_axis)
-        self.members.append(_Member(native, left, right, first_leaf))
+        member = _Member(native, left, right, first_leaf)
+        # Means of splits by single columns would use several.
+        if options.average_last > 1 and split == "oblique":
+            member.late = MeanSplits(options.average_last)
+        self.members.append(member)
         self._take(len(self.members) - 1)
         # Its leaves were fitted to all that is wanted: all trees together would give far too much.
         self.members[-1].values = np.zeros_like(self.members[-1].values)
