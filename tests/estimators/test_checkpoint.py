@@ -94,6 +94,11 @@ FITS = {
         {},
     ),
     "fao": (FAOForestClassifier(2, 2, max_depth=2, max_iter=3), IRIS, {}),
+    "fao of mean hyperplanes": (
+        FAOForestClassifier(1, 2, max_depth=2, max_iter=5, average_last=3, shrink_to=0.2, tol=0.0),
+        IRIS,
+        {},
+    ),
     "fao stalls": (
         FAOForestClassifier(1, 2, max_depth=2, max_iter=9, tol=0.5, monotone=True, loss="log_loss"),
         IRIS,

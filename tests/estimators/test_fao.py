@@ -393,3 +393,32 @@ def test_rows_that_cannot_be_judged_are_refused_before_any_work(monkeypatch, y_v
     monkeypatch.setattr("spinney.estimators.fao.average_forests", no_work)
     with pytest.raises(ValueError, match=message):
         classifier().fit(X, NAMES, X_val=X[:2], y_val=y_val)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "squared_error"])
+def test_a_strong_penalty_shrinks_scores_to_where_it_is_told(loss):
+    strong = classifier(loss=loss, shrink_to=0.3, leaf_alpha=1e7).fit(X, NAMES)
+    np.testing.assert_allclose(strong.decision_function(X), 0.3, atol=1e-3)
+    weak = classifier(loss=loss, shrink_to=0.3, leaf_alpha=0.1).fit(X, NAMES)
+    assert weak.score(X, NAMES) > 0.8
+
+
+def test_refit_starts_where_fit_ended_wherever_leaves_are_shrunk_to():
+    forest = classifier(shrink_to=0.4, monotone=True).fit(X, NAMES)
+    ends = [trace.loss[-1] for trace in forest.traces_]
+    forest.refit(X, NAMES)
+    assert [trace.loss[0] for trace in forest.traces_] == pytest.approx(ends, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        ({"shrink_to": 1.5}, ValueError, "shrink_to=1.5 with loss='squared_hinge'"),
+        ({"shrink_to": -0.1}, ValueError, "shrink_to=-0.1 is too small"),
+        ({"shrink_to": "mean"}, TypeError, "shrink_to='mean' is of type str"),
+        ({"shrink_to": 0.2, "loss": "log_loss"}, ValueError, "shrink_to=0.2 with loss='log_loss'"),
+    ],
+)
+def test_scores_to_shrink_to_that_are_of_no_use_are_refused(values, error, message):
+    with pytest.raises(error, match=message):
+        FAOForestClassifier(**values).fit([[0.0], [1.0]], [0, 1])

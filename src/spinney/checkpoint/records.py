@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origi
 
 import numpy as np
 
-from spinney.optimize.state import ForestRun, MemberRun, NativeTree
+from spinney.optimize.state import ForestRun, MemberRun, NativeTree, NotedSplits
 from spinney.optimize.trace import Trace
 from spinney.storage import DamagedFileError
 from spinney.storage.layout import Arrays
@@ -29,6 +29,7 @@ LISTS: dict[type, type[np.generic]] = {float: np.float64, int: np.int64}
 #: Fields that are matrices, of classes whose other arrays are vectors.
 DIMENSIONS: dict[type, tuple[str, ...]] = {
     NativeTree: (),
+    NotedSplits: (),
     MemberRun: ("values",),
     ForestRun: ("scores",),
 }

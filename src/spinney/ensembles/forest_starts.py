@@ -92,7 +92,12 @@ def _boosted_trees(
     stop: StopSignal,
 ) -> list[Topology | Tree]:
     """The trees of a gradient boosted forest."""
-    each = replace(options, max_iter=min(options.max_iter, BOOSTED_SWEEPS), keeps_iterations=False)
+    each = replace(
+        options,
+        max_iter=min(options.max_iter, BOOSTED_SWEEPS),
+        keeps_iterations=False,
+        average_last=1,
+    )
     grown: list[Topology | Tree] = []
     for added in islice(gradient_boost(problem, start, each, BOOSTED, seeds[0]), len(seeds)):
         stop.look()

@@ -27,11 +27,12 @@ from spinney.estimators.parameters import (
     check_alpha,
     check_boolean,
     check_integer,
+    check_real,
 )
 from spinney.estimators.progress import report_forest
 from spinney.estimators.summed import SummedClassifier, SummedForest, SummedRegressor
 from spinney.estimators.watch import Judged, LossWatch
-from spinney.optimize.fao import OptimizedForest
+from spinney.optimize.fao import FAOOptions, OptimizedForest
 from spinney.optimize.state import ForestRun
 from spinney.optimize.trace import Trace
 from spinney.tree.structure import Tree
@@ -79,6 +80,12 @@ class _FAOForest(SummedForest):
         super()._check_parameters()
         check_alpha(self.alpha)
         check_boolean("early_stopping", self.early_stopping)
+        check_integer("average_last", self.average_last, minimum=1, example="7")
+        if self.average_last > 1 and self.monotone:
+            raise ValueError(
+                f"average_last={self.average_last} with monotone=True, but means of hyperplanes "
+                "may raise the objective; give one of the two; try average_last=1."
+            )
         if self._is_continued() and not self._is_refit:
             self._check_goes_on()
 
@@ -117,7 +124,11 @@ class _FAOForest(SummedForest):
         watch = LossWatch(
             judged, problem.n_classes, self._loss(), np.zeros(problem.n_outputs), None
         )
-        options = replace(self._forest_options(problem), keeps_iterations=judged is not None)
+        options = replace(
+            self._forest_options(problem),
+            keeps_iterations=judged is not None,
+            average_last=int(self.average_last),
+        )
         n_known = len(traces)
         found = self._checkpoint.parts(OptimizedForest)[: plan.n_forests - n_known]
         traces += [forest.trace for forest in found]
@@ -213,6 +224,10 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         Weight of the penalty on the leaves; the paper's μ.
     leaf_penalty : {"l1", "l2"}, default="l2"
         Absolute or squared leaf values.
+    shrink_to : float, default=0.0
+        Score of every class, from 0 to 1, towards which the penalty on the leaves shrinks. At 0,
+        a row in small leaves is scored as what is wanted of other classes; further up it is
+        undecided. 0 for ``loss="log_loss"``, which no constant changes.
     ridge : float, default=0.01
         Squared penalty on the hyperplanes while they are solved, as a share of the mean squared
         length of a row. It is no part of the objective.
@@ -232,6 +247,11 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         the first `n_trees` to the first forest and so on.
     max_iter : int, default=20
         Iterations: each tree once, then all leaves together.
+    average_last : int, default=1
+        Iterations at the end over which the hyperplanes of each split are averaged; then all
+        leaves are fitted anew. They are noisy copies of one another, and their mean generalises
+        better; a third of `max_iter` is a good choice. 1 takes the last ones as they are. Not
+        with `monotone`.
     monotone : bool, default=False
         Accept a node only if it lowers the objective. Then no step raises it.
     order : {"leaves_first", "root_first"}, default="leaves_first"
@@ -313,12 +333,14 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         alpha: float = 0.1,
         leaf_alpha: float = 1.0,
         leaf_penalty: str = "l2",
+        shrink_to: float = 0.0,
         ridge: float = 0.01,
         max_weights: int | None = None,
         split: str = "oblique",
         loss: str = "squared_hinge",
         init: object = "supervised",
         max_iter: int = 20,
+        average_last: int = 1,
         monotone: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
@@ -337,12 +359,14 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         self.alpha = alpha
         self.leaf_alpha = leaf_alpha
         self.leaf_penalty = leaf_penalty
+        self.shrink_to = shrink_to
         self.ridge = ridge
         self.max_weights = max_weights
         self.split = split
         self.loss = loss
         self.init = init
         self.max_iter = max_iter
+        self.average_last = average_last
         self.monotone = monotone
         self.order = order
         self.tol = tol
@@ -354,6 +378,19 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_real("shrink_to", self.shrink_to, minimum=0.0, example="0.25")
+        if self.shrink_to > 1 or (self.shrink_to > 0 and self.loss == "log_loss"):
+            raise ValueError(
+                f"shrink_to={self.shrink_to!r} with loss={self.loss!r}; give a number from 0 to 1, "
+                'and 0 with loss="log_loss"; try shrink_to=0.25.'
+            )
+
+    def _forest_options(self, problem: Problem, n_threads: int = 1) -> FAOOptions:
+        options = super()._forest_options(problem, n_threads)
+        return replace(options, shrink_to=float(self.shrink_to))
 
     def _known_classes(
         self, classes: NDArray[Any], codes: NDArray[np.int32]
@@ -407,6 +444,11 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         the first `n_trees` to the first forest and so on.
     max_iter : int, default=20
         Iterations: each tree once, then all leaves together.
+    average_last : int, default=1
+        Iterations at the end over which the hyperplanes of each split are averaged; then all
+        leaves are fitted anew. They are noisy copies of one another, and their mean generalises
+        better; a third of `max_iter` is a good choice. 1 takes the last ones as they are. Not
+        with `monotone`.
     monotone : bool, default=False
         Accept a node only if it lowers the objective. Then no step raises it.
     order : {"leaves_first", "root_first"}, default="leaves_first"
@@ -491,6 +533,7 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         huber_delta: float = 1.0,
         init: object = "supervised",
         max_iter: int = 20,
+        average_last: int = 1,
         monotone: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
@@ -515,6 +558,7 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         self.huber_delta = huber_delta
         self.init = init
         self.max_iter = max_iter
+        self.average_last = average_last
         self.monotone = monotone
         self.order = order
         self.tol = tol

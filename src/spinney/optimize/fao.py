@@ -24,6 +24,7 @@ from spinney import _core
 from spinney.data import Problem
 from spinney.losses import Array, ForestLoss
 from spinney.optimize.leaves import LeafTask, improve_leaves
+from spinney.optimize.mean_splits import MeanSplits
 from spinney.optimize.state import ForestRun, MemberRun, NativeTree, Save
 from spinney.optimize.tao import (
     TAOOptions,
@@ -45,6 +46,9 @@ BACKFITTING_ROUNDS = 10
 #: Iterations without progress after which an exploring run ends; it may go up before it goes down.
 PATIENCE = 5
 
+#: Joint steps over all leaves after hyperplanes were averaged: no trees follow that would go on.
+LAST_LEAF_STEPS = 3
+
 
 @dataclass(frozen=True)
 class FAOOptions:
@@ -64,6 +68,12 @@ class FAOOptions:
     n_threads : int
     keeps_iterations : bool
         Whether the forest after each iteration is part of the result.
+    average_last : int
+        Iterations at the end over which the hyperplanes of each split are averaged; 1 takes the
+        last ones as they are.
+    shrink_to : float
+        Score of every class towards which the penalty shrinks leaves; numbers are shrunk towards
+        their mean.
     """
 
     tao: TAOOptions
@@ -74,6 +84,8 @@ class FAOOptions:
     tol: float = 1e-4
     n_threads: int = 1
     keeps_iterations: bool = False
+    average_last: int = 1
+    shrink_to: float = 0.0
 
     @property
     def l1(self) -> float:
@@ -168,10 +180,19 @@ class _Member:
     first_leaf: int  # leaves are numbered through all trees
     values: Array = field(default_factory=lambda: np.zeros((0, 0)))
     split_penalty: float = 0.0
+    late: MeanSplits | None = None  # splits of the last iterations, where they are averaged
 
     @property
     def n_leaves(self) -> int:
         return int(np.count_nonzero(self.left < 0))
+
+
+def _centre(problem: Problem, options: FAOOptions) -> Array:
+    """What all trees together are shrunk towards by the penalty on their leaves."""
+    if problem.n_classes:
+        return np.full(problem.n_outputs, options.shrink_to)
+    # Towards the mean, not towards zero.
+    return np.asarray(np.average(problem.values, axis=0, weights=problem.sample_weight))
 
 
 class _Run:
@@ -196,12 +217,12 @@ class _Run:
         self.n_iterations = self.n_stalled = 0
         self.best = math.inf
         self.centre = np.zeros(problem.n_outputs)
-        wanted = options.loss.wanted(problem.classes, problem.n_classes)
-        if not problem.n_classes:
-            if offset is None:
-                # The penalty is to shrink leaves towards the mean, not towards zero.
-                self.centre = np.average(problem.values, axis=0, weights=problem.sample_weight)
-            wanted = problem.values - self.centre
+        if offset is None:
+            self.centre = _centre(problem, options)
+        wanted = problem.values
+        if problem.n_classes:
+            wanted = options.loss.wanted(problem.classes, problem.n_classes)
+        wanted = wanted - self.centre
         self.task = LeafTask(options.loss, wanted, problem.classes, problem.sample_weight, offset)
         self.scores = self.task.scores(np.zeros_like(wanted))
         # What is asked of the tree at hand; the core reads it in place, for all trees.
@@ -246,6 +267,7 @@ class _Run:
                 NativeTree.of(member.native),
                 member.values.copy(),
                 member.split_penalty,
+                member.late.noted if member.late is not None else (),
             )
             for member in self.members
         )
@@ -268,11 +290,13 @@ class _Run:
                 self._record("tree")
             self._step_over_leaves()
             objective = self._record("leaves")
+            self._note_splits()
             if self.options.keeps_iterations:
                 self.iterations.append(self._trees())
             if is_tight:
                 self._judge(objective)
             offer(self.state)
+        self._average()
         return OptimizedForest(self._trees(), self.trace, tuple(self.iterations))
 
     def _is_over(self) -> bool:
@@ -288,6 +312,28 @@ class _Run:
         self.n_stalled = 0 if has_fallen else self.n_stalled + 1
         self.best = min(self.best, reached)
 
+    def _note_splits(self) -> None:
+        """Remember hyperplanes that are to be averaged."""
+        for member in self.members:
+            if member.late is not None:
+                member.late.note(member.native)
+
+    def _average(self) -> None:
+        """Replace hyperplanes by their means over the last iterations, and refit all leaves."""
+        if self.options.average_last == 1 or not self.trace.phase.count("leaves"):
+            return
+        for number, member in enumerate(self.members):
+            if member.late is None:
+                continue
+            self._ask(number)
+            member.late.put_into(member.native, self.problem, self.options.tao.max_weights)
+            self._put_back(number)
+        for _ in range(LAST_LEAF_STEPS):
+            self._step_over_leaves()
+        self._record("average")
+        if self.iterations:
+            self.iterations[-1] = self._trees()
+
     def _native(
         self, left: NDArray[np.int32], right: NDArray[np.int32], seed: int
     ) -> tuple[_core.TreeOptimizer, TAOOptions]:
@@ -301,9 +347,14 @@ class _Run:
         self, native: _core.TreeOptimizer, left: NDArray[np.int32], right: NDArray[np.int32]
     ) -> _Member:
         first_leaf = sum(member.n_leaves for member in self.members)
-        self.members.append(_Member(native, left, right, first_leaf))
+        member = _Member(native, left, right, first_leaf)
+        # Means of splits by single columns would use several.
+        is_oblique = kind_of_split(self.options.tao.split, len(self.members)) == "oblique"
+        if self.options.average_last > 1 and is_oblique:
+            member.late = MeanSplits(self.options.average_last)
+        self.members.append(member)
         self._take(len(self.members) - 1)
-        return self.members[-1]
+        return member
 
     def _restore(self, run: MemberRun, seed: int) -> None:
         """Add a tree of an earlier run as it was."""
@@ -317,6 +368,8 @@ class _Run:
             )
         member.values = run.values.copy()
         member.split_penalty = run.split_penalty
+        if member.late is not None:
+            member.late.resume(run.late, len(run.left), self.problem.n_features)
 
     def _add(self, start: Topology | Tree, seed: int) -> None:
         """Add a tree with given splits, or with splits drawn at random. It gives nothing yet."""

@@ -111,6 +111,34 @@ class TreeRun:
 
 
 @dataclass(frozen=True, eq=False)
+class NotedSplits:
+    """Hyperplanes of a tree after an iteration.
+
+    Attributes
+    ----------
+    bias : float64[n_nodes]
+    indptr, indices, weights : int64, int32, float32
+        Weights as CSR, one row a node.
+    """
+
+    bias: NDArray[np.float64]
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+    def check(self, n_nodes: int, n_features: int) -> None:
+        """Raise ValueError unless they are those of a tree of this size."""
+        n_weights = len(self.weights)
+        fits = len(self.bias) == n_nodes and len(self.indptr) == n_nodes + 1
+        if not fits or self.indptr[0] != 0 or self.indptr[-1] != n_weights:
+            raise ValueError("the given state has noted splits of another tree.")
+        if len(self.indices) != n_weights or (np.diff(self.indptr) < 0).any():
+            raise ValueError("the given state has noted splits whose weights are out of place.")
+        if n_weights and not 0 <= self.indices.min() <= self.indices.max() < n_features:
+            raise ValueError("the given state has noted splits with a feature out of range.")
+
+
+@dataclass(frozen=True, eq=False)
 class MemberRun:
     """One tree of a forest under optimisation.
 
@@ -123,6 +151,8 @@ class MemberRun:
     values : float64[n_leaves, n_outputs]
         What its leaves give now, after the last step over all leaves.
     split_penalty : float
+    late : tuple of NotedSplits
+        Splits after the last iterations, oldest first, where they are to be averaged.
     """
 
     left: NDArray[np.int32]
@@ -130,6 +160,7 @@ class MemberRun:
     tree: NativeTree
     values: NDArray[np.float64]
     split_penalty: float
+    late: tuple[NotedSplits, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
