@@ -101,7 +101,7 @@ def ask(model: Any) -> dict[str, np.ndarray]:
         return {key: value for e in model.estimators for key, value in ask(e).items()}
     if not trees_of(model):
         return {}
-    n_features = trees_of(model)[0].n_features
+    n_features = getattr(model, "n_features_in_", trees_of(model)[0].n_features)
     if n_features > MOST_COLUMNS:
         return {}  # a bare tree may claim columns that nobody has
     X = np.random.default_rng(0).normal(size=(5, n_features))
@@ -114,8 +114,12 @@ def ask(model: Any) -> dict[str, np.ndarray]:
 
 
 def check_reason(error: Exception) -> None:
-    """Raise unless a parameter that users may set at any time is the reason of an error."""
+    """Raise unless a parameter that users may set at any time is the reason of an error.
+
+    Or a column that the encoding of a table calls a date or a text, where the rows have numbers.
+    """
     blamed = ("n_jobs", "reject_label", "voting", "on_tie", "feature names", "unique")
+    blamed += ("give values of the same kind",)
     if not any(word in str(error) for word in blamed):
         raise error
 

@@ -483,6 +483,8 @@ TRUSTED = [
     "spinney.tree.structure.Tree",
     "spinney.estimators.start.RandomStructure",
     "sklearn.frozen._frozen.FrozenEstimator",
+    "spinney.tables.encoding.TableEncoding",
+    "spinney.tables.levels.Levels",
 ]
 
 
