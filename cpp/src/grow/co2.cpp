@@ -136,6 +136,7 @@ public:
         std::size_t n_halvings = 0;
         for (std::size_t epoch = 0; epoch < n_epochs && !site_.is_stopped(); epoch += options_.refresh_epochs) {
             const double bound = evaluate();
+            if (epoch < options_.relabel_epochs) prefer_leaves();
             if (bound < best_bound * (1.0 - options_.tolerance)) {
                 best_bound = bound;
                 n_worse = 0;
@@ -220,6 +221,12 @@ private:
         return bound;
     }
 
+    /// Puts the tangent of each row where its better leaf is, not where the row is. Then the bound is a hinge, rows on the
+    /// wrong side pull as well, and a split of two scores only can be left.
+    void prefer_leaves() {
+        for (std::size_t i = 0; i < side_.size(); ++i) side_[i] = leaves_.loss(0, i) < leaves_.loss(1, i) ? -1 : 1;
+    }
+
     void run_epoch(double learning_rate) {
         for (std::size_t k = order_.size(); k > 1; --k) std::swap(order_[k - 1], order_[random_.below(static_cast<std::uint32_t>(k))]);
         for (std::size_t first = 0; first < order_.size(); first += batch_size_)
@@ -301,7 +308,7 @@ private:
     const CO2Options& options_;
     Random random_;
     std::vector<float> w_, velocity_, gradient_;
-    std::vector<std::int8_t> side_;  ///< sign of each row's score when the tangent was taken
+    std::vector<std::int8_t> side_;  ///< side on which the tangent of each row was taken
     std::vector<std::uint32_t> order_, active_;
     std::size_t batch_size_;
     double unit_;                    ///< weight of the mean row: weights of any unit make slopes that fit a float
@@ -320,10 +327,16 @@ public:
     Hyperplane find(const GrowSite<D>& site, Random random) const override {
         const Hyperplane start = best_axis(site, random);
         if (start.is_empty()) return start;
-        return Stump<D>(site, options_, start, random).result();
+        const Hyperplane plane = Stump<D>(site, options_, start, random).result();
+        return is_overfitted(site, start, plane) ? start : plane;
     }
 
 private:
+    /// Whether judges, if there are any, want the column that it started from.
+    static bool is_overfitted(const GrowSite<D>& site, const Hyperplane& start, const Hyperplane& plane) {
+        return !site.judges.rows.empty() && !plane.is_empty() && judged_loss(site, plane) > judged_loss(site, start);
+    }
+
     CO2Options options_;
 };
 
