@@ -57,7 +57,8 @@ class CO2Options:
     refresh_epochs : int
         Passes between two tangents of the concave part; the paper's τ.
     relabel_epochs : int
-        First passes whose tangents lie where the leaves want the rows, not where the rows are.
+        First passes whose tangents lie where the leaves want the rows, not where the rows are. If
+        there are any, the leaves are fitted to their sides at every tangent.
     max_epochs : int
         Most passes over the rows of a node.
     tol : float

@@ -147,8 +147,8 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         Passes over the rows between two tangents of the concave part of the bound; the paper's τ.
     relabel_epochs : int, default=0
         First passes in which every row pulls towards the leaf that suits it, also from the wrong
-        side. The paper has none. Try half of `max_iter` for one-hot columns, of which no other
-        start can be left.
+        side; then the leaves are fitted anew at every tangent. The paper has none. Try half of
+        `max_iter` where columns are one-hot: a split that starts there cannot leave otherwise.
     choice : {"bound", "oob"}, default="bound"
         Whether a split is always the optimised hyperplane, as in the paper, or the column that it
         started from where that one suits the rows better that were not drawn for the tree. Those
@@ -305,8 +305,8 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         Passes over the rows between two tangents of the concave part of the bound; the paper's τ.
     relabel_epochs : int, default=0
         First passes in which every row pulls towards the leaf that suits it, also from the wrong
-        side. The paper has none. Try half of `max_iter` for one-hot columns, of which no other
-        start can be left.
+        side; then the leaves are fitted anew at every tangent. The paper has none. Try half of
+        `max_iter` where columns are one-hot: a split that starts there cannot leave otherwise.
     choice : {"bound", "oob"}, default="bound"
         Whether a split is always the optimised hyperplane, as in the paper, or the column that it
         started from where that one suits the rows better that were not drawn for the tree. Those
@@ -445,8 +445,8 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         Passes over the rows between two tangents of the concave part of the bound; the paper's τ.
     relabel_epochs : int, default=0
         First passes in which every row pulls towards the leaf that suits it, also from the wrong
-        side. The paper has none. Try half of `max_iter` for one-hot columns, of which no other
-        start can be left.
+        side; then the leaves are fitted anew at every tangent. The paper has none. Try half of
+        `max_iter` where columns are one-hot: a split that starts there cannot leave otherwise.
     max_iter : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
@@ -565,8 +565,8 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         Passes over the rows between two tangents of the concave part of the bound; the paper's τ.
     relabel_epochs : int, default=0
         First passes in which every row pulls towards the leaf that suits it, also from the wrong
-        side. The paper has none. Try half of `max_iter` for one-hot columns, of which no other
-        start can be left.
+        side; then the leaves are fitted anew at every tangent. The paper has none. Try half of
+        `max_iter` where columns are one-hot: a split that starts there cannot leave otherwise.
     max_iter : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
