@@ -156,10 +156,11 @@ def test_choice_by_rows_not_drawn_wants_some_of_them() -> None:
 
 
 def test_noise_of_one_hot_columns_is_judged_away() -> None:
-    rng = np.random.default_rng(3)
-    noise = np.eye(4, dtype=np.float32)[rng.integers(0, 4, (800, 15))].reshape(800, 60)
-    shown = rng.integers(0, 2, (800, 2)).astype(np.float32)
-    labels = (shown.sum(axis=1) + (rng.random(800) < 0.2)).astype(int) % 3
+    rng = np.random.default_rng(0)
+    noise = np.eye(4, dtype=np.float32)[rng.integers(0, 4, (1200, 15))].reshape(1200, 60)
+    shown = rng.integers(0, 2, (1200, 4)).astype(np.float32)
+    labels = (shown[:, 0] + 2 * shown[:, 1] * shown[:, 2]).astype(int)
+    labels = np.where(rng.random(1200) < 0.1, rng.integers(0, 4, 1200), labels)
     rows = np.hstack([shown, noise])
     fitted = {
         choice: CO2ForestClassifier(
@@ -168,7 +169,7 @@ def test_noise_of_one_hot_columns_is_judged_away() -> None:
         for choice in ("bound", "oob")
     }
     errors = {choice: 1 - one.score(rows[400:], labels[400:]) for choice, one in fitted.items()}
-    assert errors["oob"] < 0.9 * errors["bound"]
+    assert errors["oob"] < 0.75 * errors["bound"]  # 0.08 and 0.13
 
 
 @each_kind
