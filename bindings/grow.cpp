@@ -89,7 +89,8 @@ private:
 
 auto grow(const Rows& rows, const Vector<double>& mean, const Vector<double>& inverse_scale,
           const Vector<std::int32_t>& classes, const Matrix<double>& values, const Vector<double>& weights,
-          std::size_t n_outputs, const SplitOptions& split, const GrowOptions& options, const nb::object& callback) {
+          const Vector<double>& judge_weights, std::size_t n_outputs, const SplitOptions& split, const GrowOptions& options,
+          const nb::object& callback) {
     std::optional<GrownTree> tree;
     Unwanted unwanted(callback);
     {
@@ -102,7 +103,9 @@ auto grow(const Rows& rows, const Vector<double>& mean, const Vector<double>& in
             using D = std::remove_cvref_t<decltype(d)>;
             if (m.size() != d.n_features || s.size() != d.n_features) throw std::invalid_argument("scaling must agree with the rows");
             check_targets(targets, d.n_rows);
-            tree = grow_tree(d, scaling, targets, *make_rule<D>(split), options, std::ref(unwanted));
+            if (judge_weights.size() != 0 && judge_weights.size() != d.n_rows)
+                throw std::invalid_argument("weights of judges must be one for each row, or none");
+            tree = grow_tree(d, scaling, targets, *make_rule<D>(split), options, std::ref(unwanted), span_of(judge_weights));
         }, rows.design);
     }
     raise_if_interrupted(tree.has_value());
@@ -123,6 +126,7 @@ void bind_grow(nb::module_& m) {
         .def_rw("batch_size", &CO2Options::batch_size)
         .def_rw("max_epochs", &CO2Options::max_epochs)
         .def_rw("refresh_epochs", &CO2Options::refresh_epochs)
+        .def_rw("relabel_epochs", &CO2Options::relabel_epochs)
         .def_rw("tolerance", &CO2Options::tolerance);
     nb::class_<SplitOptions>(m, "SplitOptions", "Name of a split and what its rule wants to know.")
         .def("__init__", [](SplitOptions* self, const std::string& name) { new (self) SplitOptions{name}; }, nb::arg("name"))
@@ -142,7 +146,8 @@ void bind_grow(nb::module_& m) {
              nb::arg("criterion"), nb::arg("max_depth"), nb::arg("min_rows"), nb::arg("n_candidates"), nb::arg("seed"),
              nb::arg("n_threads"));
     m.def("grow_tree", &grow, nb::arg("rows"), nb::arg("mean"), nb::arg("inverse_scale"), nb::arg("classes"), nb::arg("values"),
-          nb::arg("weights"), nb::arg("n_outputs"), nb::arg("split"), nb::arg("options"), nb::arg("callback").none(),
+          nb::arg("weights"), nb::arg("judge_weights"), nb::arg("n_outputs"), nb::arg("split"), nb::arg("options"),
+          nb::arg("callback").none(),
           "A tree grown greedily: children, biases, hyperplanes and leaf values.");
 }
 

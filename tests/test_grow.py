@@ -391,11 +391,114 @@ def test_most_passes_are_kept_however_long_a_tangent_is():
 def test_options_of_co2_reach_the_core():
     problem = classes_of(labelled_rows())
     changes = {"max_norm": 1.0, "learning_rate": 0.1, "batch_size": 7, "momentum": 0.5,
-               "refresh_epochs": 2, "max_epochs": 61, "tol": 0.5}  # fmt: skip
+               "refresh_epochs": 2, "relabel_epochs": 5, "max_epochs": 61, "tol": 0.5}  # fmt: skip
     plain = grow_tree(problem, options("co2", co2=CO2Options(max_epochs=60)))
     for name, value in changes.items():
         co2 = replace(CO2Options(max_epochs=60), **{name: value})
         assert not grow_tree(problem, options("co2", co2=co2)).same_as(plain), name
+
+
+def test_rows_on_the_wrong_side_lead_away_from_a_column_of_two_values():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (500, 11)).astype(np.float32)
+    y = (X.sum(axis=1) > 5).astype(np.int32)
+    problem = classes_of(LabelledRows(X, y, np.ones(500)))
+
+    def accuracy(relabel_epochs):
+        co2 = CO2Options(max_norm=100.0, learning_rate=0.01, relabel_epochs=relabel_epochs)
+        tree = grow_tree(problem, options("co2", max_depth=1, co2=co2))
+        return (outputs(tree, problem.rows).argmax(axis=1) == y).mean()
+
+    assert accuracy(0) < 0.75  # the column it started from
+    assert accuracy(25) > 0.95
+
+
+# --- judges --------------------------------------------------------------------------------------
+
+
+def drawn_and_judges(has_classes, seed, n_rows=90):
+    """A noisy task, of which a third of the rows was not drawn, and the weights of those rows."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 5)).astype(np.float32)
+    scores = X @ [1.0, 1.0, 0.0, 0.0, 0.0] + rng.normal(size=n_rows)
+    weights = rng.choice([0.5, 1.0, 2.0], n_rows)
+    is_drawn = rng.random(n_rows) < 2 / 3
+    drawn, judges = np.where(is_drawn, weights, 0.0), np.where(is_drawn, 0.0, weights)
+    if has_classes:
+        codes = np.digitize(scores, [-1.0, 1.0]).astype(np.int32)
+        return classification_problem(X, codes, 3, drawn), judges
+    return regression_problem(X, scores[:, None], drawn), judges
+
+
+def judged_by_hand(problem, tree, judges):
+    """Loss of the judges in the two leaves of a stump, shrunk towards its root."""
+    leaf = apply(tree, problem.rows)
+    y = problem.classes if problem.n_classes else problem.targets[:, 0]
+    return sum(
+        reference.judged_leaf_loss(
+            y, problem.sample_weight, leaf == side, np.where(leaf == side, judges, 0.0),
+            problem.n_classes,
+        )
+        for side in np.unique(leaf)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("has_classes", [True, False])
+def test_judges_take_the_column_where_it_serves_them_better(has_classes):
+    n_columns = 0
+    for seed in range(30):
+        problem, judges = drawn_and_judges(has_classes, seed)
+        stump = {"max_depth": 1, "n_candidates": 2, "seed": seed, "co2": CO2Options()}
+        column = grow_tree(problem, options("axis", **stump))
+        optimised = grow_tree(problem, options("co2", **stump))
+        chosen = grow_tree(problem, options("co2", **stump), judge_weights=judges)
+        losses = [judged_by_hand(problem, tree, judges) for tree in (column, optimised)]
+        is_column = losses[0] < losses[1]
+        assert chosen.same_as(column if is_column else optimised)
+        n_columns += is_column
+    assert 3 <= n_columns <= 27
+
+
+def test_judges_judge_only_the_nodes_that_they_reach():
+    n_looks = 0
+    for seed in range(20):
+        problem, judges = drawn_and_judges(True, seed)
+        values = {"max_depth": 2, "seed": seed, "n_candidates": 2}
+        tree = grow_tree(problem, options("co2", **values), judge_weights=judges)
+        reached = decision_path(tree, problem.rows).toarray().astype(bool)
+        for child in {int(tree.left[0]), int(tree.right[0])} & set(tree.split_nodes.tolist()):
+            here = np.where(reached[:, child], judges, 0.0)
+            other = grow_tree(problem, options("co2", **values), judge_weights=here)
+            is_same_root = reference.split_terms(other, 0) == reference.split_terms(tree, 0)
+            if is_same_root and other.left[child] >= 0:
+                n_looks += 1
+                assert reference.split_terms(other, child) == reference.split_terms(tree, child)
+    assert n_looks > 10
+
+
+@all_splits
+def test_no_judges_and_judges_without_weight_change_nothing(split):
+    problem = classes_of(labelled_rows())
+    plain = grow_tree(problem, options(split))
+    for judges in (np.zeros(0), np.zeros(150)):
+        assert grow_tree(problem, options(split), judge_weights=judges).same_as(plain)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_judged_trees_are_the_same_for_any_number_of_threads(kind):
+    problem = classes_of(labelled_rows(kind))
+    judges = np.random.default_rng(0).integers(0, 2, 150).astype(np.float64)
+    problem = replace(problem, sample_weight=problem.sample_weight * (judges == 0))
+    one, two = (
+        grow_tree(problem, options("co2", n_threads=n), judge_weights=judges) for n in (1, 3)
+    )
+    assert one.same_as(two)
+    assert not one.same_as(grow_tree(problem, options("co2")))
+
+
+def test_weights_of_judges_that_do_not_belong_to_the_rows_are_refused():
+    with pytest.raises(ValueError, match="weights of judges must be one for each row, or none"):
+        grow_tree(classes_of(labelled_rows()), options("co2"), judge_weights=np.ones(3))
 
 
 # --- weights -------------------------------------------------------------------------------------

@@ -211,6 +211,7 @@ class CO2Options:
     batch_size: int
     max_epochs: int
     refresh_epochs: int
+    relabel_epochs: int
     tolerance: float
 
 class SplitOptions:
@@ -245,6 +246,7 @@ def grow_tree(
     classes: _Int32,
     values: _Float64,
     weights: _Float64,
+    judge_weights: _Float64,
     n_outputs: int,
     split: SplitOptions,
     options: GrowOptions,

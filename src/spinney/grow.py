@@ -37,6 +37,9 @@ LARGEST_COUNT = 2**62
 CRITERIA = ("entropy", "gini")
 SCALES = ("range", "deviation")
 
+#: Whether the optimised split is always taken, or rows out of the bag may want its start instead.
+CHOICES = ("bound", "oob")
+
 
 @dataclass(frozen=True)
 class CO2Options:
@@ -53,6 +56,9 @@ class CO2Options:
     momentum : float
     refresh_epochs : int
         Passes between two tangents of the concave part; the paper's τ.
+    relabel_epochs : int
+        First passes whose tangents lie where the leaves want the rows, not where the rows are. If
+        there are any, the leaves are fitted to their sides at every tangent.
     max_epochs : int
         Most passes over the rows of a node.
     tol : float
@@ -64,6 +70,7 @@ class CO2Options:
     batch_size: int = 100
     momentum: float = 0.9
     refresh_epochs: int = 5
+    relabel_epochs: int = 0
     max_epochs: int = 50
     tol: float = 1e-3
 
@@ -84,6 +91,8 @@ class GrowOptions:
         0 for no limit.
     min_rows : int
         Nodes of fewer rows are leaves.
+    choice : {"bound", "oob"}
+        Whether the trees of a forest have their splits judged by the rows not drawn for them.
     n_candidates : int
         Columns, pairs or sums of columns that a split tries; 0 for as many as there are columns.
     co2 : CO2Options
@@ -106,6 +115,7 @@ class GrowOptions:
     scale: str = "range"
     max_depth: int = 0
     min_rows: int = 2
+    choice: str = "bound"
     n_candidates: int = 0
     co2: CO2Options = field(default_factory=CO2Options)
     n_steps: int = 100
@@ -123,6 +133,7 @@ def grow_tree(
     options: GrowOptions,
     callback: Callable[[], None] | None = None,
     columns: NDArray[np.intp] | None = None,
+    judge_weights: NDArray[np.float64] | None = None,
 ) -> Tree:
     """A tree grown until its leaves are pure, no split parts their rows, or a limit is met.
 
@@ -135,6 +146,9 @@ def grow_tree(
         Called now and then; what it raises ends the work.
     columns : integer ndarray or None, default=None
         Columns that the tree may read; None is all.
+    judge_weights : float64 ndarray of shape (n_rows,) or None, default=None
+        Rows of positive weight judge splits: where a CO2 split serves them worse than the column
+        it started from, the column is kept. They should have no weight in `problem`.
 
     Notes
     -----
@@ -148,6 +162,7 @@ def grow_tree(
         problem.classes,
         problem.values if problem.n_classes else problem.targets.astype(np.float64, copy=False),
         problem.sample_weight,
+        np.zeros(0) if judge_weights is None else judge_weights,
         problem.n_outputs,
         _split_options(options),
         _core.GrowOptions(
@@ -195,7 +210,7 @@ def _split_options(options: GrowOptions) -> _core.SplitOptions:
         setattr(split, name, min(getattr(options, name), LARGEST_COUNT))
     split.ridge = options.ridge
     co2 = _core.CO2Options()
-    for name in ("batch_size", "refresh_epochs", "max_epochs"):
+    for name in ("batch_size", "refresh_epochs", "relabel_epochs", "max_epochs"):
         setattr(co2, name, min(getattr(options.co2, name), LARGEST_COUNT))
     for name in ("max_norm", "learning_rate", "momentum"):
         setattr(co2, name, getattr(options.co2, name))

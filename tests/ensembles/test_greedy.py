@@ -150,9 +150,9 @@ def test_forest_can_be_grown_in_parts(plan):
 def test_threads_that_are_left_over_help_within_a_tree(monkeypatch):
     seen = []
 
-    def spy(problem, options, callback=None, columns=None):
+    def spy(problem, options, *rest):
         seen.append(options.n_threads)
-        return grow_tree(problem, options, callback, columns)
+        return grow_tree(problem, options, *rest)
 
     monkeypatch.setattr(greedy, "grow_tree", spy)
     for n_trees, n_jobs in ((1, 6), (2, 6), (4, 6), (9, 6)):
@@ -182,7 +182,7 @@ def test_error_of_one_tree_stops_the_others(monkeypatch, n_jobs):
     stopped = threading.Event()
     lock, numbers = threading.Lock(), []
 
-    def grow(problem, options, callback, columns):
+    def grow(*arguments):
         with lock:
             numbers.append(1)
             is_first = len(numbers) == 1
@@ -190,7 +190,7 @@ def test_error_of_one_tree_stops_the_others(monkeypatch, n_jobs):
             raise MemoryError("no room")
         try:
             while True:
-                grow_tree(problem, options, callback, columns)
+                grow_tree(*arguments)
         except StoppedError:
             stopped.set()
             raise

@@ -62,6 +62,7 @@ def test_tree_is_what_the_grower_grows() -> None:
         ("batch_size", 3),
         ("momentum", 0.0),
         ("refresh_epochs", 1),
+        ("relabel_epochs", 20),
         ("max_iter", 3),
         ("tol", 0.9),
     ],
@@ -135,6 +136,40 @@ def test_out_of_bag_score_of_a_forest() -> None:
     values = CO2ForestRegressor(30, max_iter=5, oob_score=True, random_state=0).fit(X, X[:, 0])
     assert values.oob_score_ > 0.5
     assert values.oob_prediction_.shape == (200,)
+
+
+@pytest.mark.parametrize("kind", [CO2ForestClassifier, CO2ForestRegressor])
+def test_rows_not_drawn_choose_some_columns(kind: Any) -> None:
+    def sizes(choice: str) -> list[int]:
+        trees = small(kind, max_iter=40, choice=choice).fit(X, Y).trees_
+        return np.concatenate([np.diff(tree.split_indptr)[tree.split_nodes] for tree in trees])
+
+    assert np.count_nonzero(sizes("bound") == 1) < np.count_nonzero(sizes("oob") == 1)
+    assert np.count_nonzero(sizes("oob") == 6) > 0
+
+
+def test_choice_by_rows_not_drawn_wants_some_of_them() -> None:
+    forest = small(CO2ForestClassifier, choice="oob", bootstrap=False, max_samples=1.0)
+    with pytest.raises(ValueError, match=r"choice='oob' but every tree sees all 200 rows.* try b"):
+        forest.fit(X, Y)
+    forest.set_params(max_samples=0.8).fit(X, Y)
+
+
+def test_noise_of_one_hot_columns_is_judged_away() -> None:
+    rng = np.random.default_rng(0)
+    noise = np.eye(4, dtype=np.float32)[rng.integers(0, 4, (1200, 15))].reshape(1200, 60)
+    shown = rng.integers(0, 2, (1200, 4)).astype(np.float32)
+    labels = (shown[:, 0] + 2 * shown[:, 1] * shown[:, 2]).astype(int)
+    labels = np.where(rng.random(1200) < 0.1, rng.integers(0, 4, 1200), labels)
+    rows = np.hstack([shown, noise])
+    fitted = {
+        choice: CO2ForestClassifier(
+            10, max_iter=10, relabel_epochs=5, choice=choice, max_features=None, random_state=0
+        ).fit(rows[:400], labels[:400])
+        for choice in ("bound", "oob")
+    }
+    errors = {choice: 1 - one.score(rows[400:], labels[400:]) for choice, one in fitted.items()}
+    assert errors["oob"] < 0.75 * errors["bound"]  # 0.08 and 0.13
 
 
 @each_kind

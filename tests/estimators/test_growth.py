@@ -55,12 +55,14 @@ CLASSIFIERS = [
     CO2ForestClassifier(3, max_iter=5, random_state=0),
     RandomDecisionForestClassifier(3, random_state=0),
     RandomDecisionForestClassifier(3, split="perceptron", max_iter=5, random_state=0),
+    CO2ForestClassifier(3, max_iter=10, relabel_epochs=5, choice="oob", random_state=0),
 ]
 REGRESSORS = [
     GreedyForestRegressor(3, random_state=0),
     GreedyForestRegressor(3, split="ridge", bootstrap=False, random_state=0),
     GreedyForestRegressor(3, split="probes", n_candidates=5, random_state=0),
     CO2ForestRegressor(3, max_iter=5, random_state=0),
+    CO2ForestRegressor(3, max_iter=5, choice="oob", random_state=0),
 ]
 TREES = [
     CO2TreeClassifier(max_iter=5, random_state=0),
@@ -82,6 +84,8 @@ def name_of(estimator: Any) -> str:
     words = [type(estimator).__name__, getattr(estimator, "split", "")]
     if vars(estimator).get("feature_sampling") == "global":
         words.append("global")
+    if vars(estimator).get("choice") == "oob":
+        words.append("judged")
     return " ".join(words).strip()
 
 
@@ -521,6 +525,8 @@ def test_rows_that_are_alike_but_differ_in_y_share_their_mean(estimator: Any) ->
     given = fresh(estimator)
     if hasattr(given, "bootstrap") and "bootstrap" in given.get_params():
         given.set_params(bootstrap=False, max_samples=1.0)
+    if "choice" in given.get_params():
+        given.set_params(choice="bound")  # no row is left to judge
     fitted = given.fit(rows, y)
     assert all(tree.n_nodes == 1 for tree in trees_of(fitted))
     assert np.array_equal(said(fitted, rows), np.full_like(said(fitted, rows), 0.5))
@@ -671,11 +677,17 @@ CO2 = [
     ({"momentum": None}, TypeError),
     ({"refresh_epochs": 0}, ValueError),
     ({"refresh_epochs": 2.0}, TypeError),
+    ({"relabel_epochs": -1}, ValueError),
+    ({"relabel_epochs": 0.5}, TypeError),
     ({"max_iter": 0}, ValueError),
     ({"max_iter": 1.5}, TypeError),
     ({"tol": -1.0}, ValueError),
     ({"tol": np.inf}, ValueError),
     ({"tol": "small"}, TypeError),
+]
+CHOICE = [
+    ({"choice": "luck"}, ValueError),
+    ({"choice": None}, TypeError),
 ]
 HO = [
     ({"split": "axis"}, ValueError),
@@ -692,6 +704,7 @@ HO = [
 PARTS = [
     (GREEDY, (GreedyForestClassifier, GreedyForestRegressor)),
     (CO2, (CO2ForestClassifier, CO2ForestRegressor, CO2TreeClassifier, CO2TreeRegressor)),
+    (CHOICE, (CO2ForestClassifier, CO2ForestRegressor)),
     (HO, (RandomDecisionForestClassifier,)),
     (GROWTH, KINDS),
     (FOREST, KINDS[:5]),

@@ -44,7 +44,23 @@ public:
             gradient_[side].resize(width);
             losses_[side].resize(width);
         }
-        start(sides);
+        fit(sides);
+    }
+
+    /// Fractions or means of the rows on the two sides.
+    void fit(const Tally& sides) {
+        const double prior = prior_share * targets_.total_weight() / static_cast<double>(targets_.size());
+        for (std::size_t side = 0; side < 2; ++side) {
+            const auto sums = side == 0 ? sides.left() : sides.right();
+            const double weight = side == 0 ? sides.left_weight() : sides.right_weight();
+            for (std::size_t k = 0; k < sums.size(); ++k) {
+                if (targets_.has_classes())
+                    theta_[side][k] = std::log(sums[k] + prior) - std::log(weight + prior * static_cast<double>(sums.size()));
+                else
+                    theta_[side][k] = weight > 0.0 ? sums[k] / weight * inverse_unit_ : 0.0;
+            }
+        }
+        update_losses();
     }
 
     /// Loss of entry i in the leaf of a side.
@@ -82,21 +98,6 @@ public:
 
 private:
     static double squared(double x) { return x * x; }
-
-    void start(const Tally& sides) {
-        const double prior = prior_share * targets_.total_weight() / static_cast<double>(targets_.size());
-        for (std::size_t side = 0; side < 2; ++side) {
-            const auto sums = side == 0 ? sides.left() : sides.right();
-            const double weight = side == 0 ? sides.left_weight() : sides.right_weight();
-            for (std::size_t k = 0; k < sums.size(); ++k) {
-                if (targets_.has_classes())
-                    theta_[side][k] = std::log(sums[k] + prior) - std::log(weight + prior * static_cast<double>(sums.size()));
-                else
-                    theta_[side][k] = weight > 0.0 ? sums[k] / weight * inverse_unit_ : 0.0;
-            }
-        }
-        update_losses();
-    }
 
     void update_losses() {
         if (!targets_.has_classes()) return;
@@ -136,6 +137,7 @@ public:
         std::size_t n_halvings = 0;
         for (std::size_t epoch = 0; epoch < n_epochs && !site_.is_stopped(); epoch += options_.refresh_epochs) {
             const double bound = evaluate();
+            if (options_.relabel_epochs > 0) let_rows_leave(epoch < options_.relabel_epochs);
             if (bound < best_bound * (1.0 - options_.tolerance)) {
                 best_bound = bound;
                 n_worse = 0;
@@ -213,11 +215,34 @@ private:
             n_left += s < 0.0 ? 1 : 0;
             bound += site_.targets.weight(i) * stump_bound(s, leaves_.loss(0, i), leaves_.loss(1, i));
         }
-        if (n_left > 0 && n_left < side_.size()) {
+        is_parted_ = n_left > 0 && n_left < side_.size();
+        if (is_parted_) {
             kept_w_ = w_;
             kept_offset_ = offset_;
         }
         return bound;
+    }
+
+    /// Puts the tangent of each row where its better leaf is, not where the row is. Then the bound is a hinge, rows on the
+    /// wrong side pull as well, and a start of two scores only can be left.
+    void relabel() {
+        for (std::size_t i = 0; i < side_.size(); ++i) side_[i] = leaves_.loss(0, i) < leaves_.loss(1, i) ? -1 : 1;
+    }
+
+    /// How the rows fill the sides on which their tangents lie.
+    [[nodiscard]] Tally tally_sides() const {
+        Tally sides = site_.targets.tally();
+        for (std::size_t i = 0; i < side_.size(); ++i)
+            if (side_[i] < 0) site_.targets.move(sides, i);
+        return sides;
+    }
+
+    /// Tangents of a split that rows may leave. Its leaves are fitted to the sides, since gradients alone follow too slowly;
+    /// what the rows want is asked before, when the leaves also know of the rows that pull.
+    void let_rows_leave(bool is_early) {
+        const Tally sides = tally_sides();
+        if (is_early) relabel();
+        if (is_parted_) leaves_.fit(sides);
     }
 
     void run_epoch(double learning_rate) {
@@ -301,7 +326,7 @@ private:
     const CO2Options& options_;
     Random random_;
     std::vector<float> w_, velocity_, gradient_;
-    std::vector<std::int8_t> side_;  ///< sign of each row's score when the tangent was taken
+    std::vector<std::int8_t> side_;  ///< side on which the tangent of each row was taken
     std::vector<std::uint32_t> order_, active_;
     std::size_t batch_size_;
     double unit_;                    ///< weight of the mean row: weights of any unit make slopes that fit a float
@@ -310,6 +335,7 @@ private:
     double bias_ = 0.0, bias_velocity_ = 0.0, offset_ = 0.0;
     std::vector<float> kept_w_;
     double kept_offset_ = 0.0;
+    bool is_parted_ = false;         ///< whether both sides had rows when the tangents were taken
     StumpLeaves leaves_;
 };
 
@@ -320,10 +346,16 @@ public:
     Hyperplane find(const GrowSite<D>& site, Random random) const override {
         const Hyperplane start = best_axis(site, random);
         if (start.is_empty()) return start;
-        return Stump<D>(site, options_, start, random).result();
+        const Hyperplane plane = Stump<D>(site, options_, start, random).result();
+        return is_overfitted(site, start, plane) ? start : plane;
     }
 
 private:
+    /// Whether judges, if there are any, want the column that it started from.
+    static bool is_overfitted(const GrowSite<D>& site, const Hyperplane& start, const Hyperplane& plane) {
+        return !site.judges.rows.empty() && !plane.is_empty() && judged_loss(site, plane) > judged_loss(site, start);
+    }
+
     CO2Options options_;
 };
 

@@ -8,15 +8,21 @@
 namespace spinney {
 namespace {
 
-/// A node whose rows are members[begin .. end).
-struct OpenNode {
+/// Entries begin .. end of a list that is sorted by nodes.
+struct Share {
     std::size_t begin, end;
+    [[nodiscard]] std::span<std::uint32_t> of(std::vector<std::uint32_t>& list) const { return {list.data() + begin, end - begin}; }
+};
+
+/// A node with its rows and its judges.
+struct OpenNode {
+    Share members, judges;
 };
 
 /// What became of an open node: a leaf, or a split whose left rows come first.
 struct Outcome {
     Hyperplane plane;
-    std::size_t middle = 0;
+    std::size_t n_left = 0, n_left_judges = 0;
     std::vector<double> leaf;
     [[nodiscard]] bool is_leaf() const { return plane.is_empty(); }
 };
@@ -30,16 +36,19 @@ template <Design D>
 class Grower {
 public:
     Grower(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule, const GrowOptions& options,
-           const Interrupt& interrupt)
-        : rows_(rows), scaling_(scaling), targets_(targets), rule_(rule), options_(options), watch_(interrupt) {
+           const Interrupt& interrupt, std::span<const double> judge_weights)
+        : rows_(rows), scaling_(scaling), targets_(targets), rule_(rule), options_(options), watch_(interrupt),
+          judge_weights_(judge_weights) {
         for (std::size_t n = 0; n < rows.n_rows; ++n)
             if (targets.weights[n] > 0.0) members_.push_back(static_cast<std::uint32_t>(n));
+        for (std::size_t n = 0; n < judge_weights.size(); ++n)
+            if (judge_weights[n] > 0.0) judges_.push_back(static_cast<std::uint32_t>(n));
         for (std::size_t j = 0; j < rows.n_features; ++j)
             if (scaling.inverse_scale[j] > 0.0) columns_.push_back(static_cast<std::uint32_t>(j));
     }
 
     bool grow() {
-        std::vector<OpenNode> level{{0, members_.size()}};
+        std::vector<OpenNode> level{{{0, members_.size()}, {0, judges_.size()}}};
         for (std::size_t depth = 0; !level.empty(); ++depth) {
             const std::size_t first_node = tree_.left.size();
             std::vector<Outcome> outcomes(level.size());
@@ -57,19 +66,23 @@ public:
 
 private:
     Outcome visit(const OpenNode& node, std::size_t depth, std::size_t number) {
-        const std::span<std::uint32_t> reach(members_.data() + node.begin, node.end - node.begin);
+        const std::span<std::uint32_t> reach = node.members.of(members_);
         const NodeTargets targets(targets_, reach, options_.impurity);
         Outcome outcome;
         const bool is_end = targets.is_pure() || reach.size() < options_.min_rows ||
                             (options_.max_depth > 0 && depth >= options_.max_depth);
-        if (!is_end) outcome.middle = node.begin + split(reach, targets, number, outcome.plane);
+        const std::span<std::uint32_t> judges = node.judges.of(judges_);
+        if (!is_end) outcome.n_left = split(reach, targets, judges, number, outcome.plane);
+        if (!outcome.is_leaf()) outcome.n_left_judges = part(judges, outcome.plane);
         if (outcome.is_leaf()) outcome.leaf.assign(targets.means().begin(), targets.means().end());
         return outcome;
     }
 
     /// Finds a hyperplane, or none, and parts the rows; returns the number of those on the left.
-    std::size_t split(std::span<std::uint32_t> reach, const NodeTargets& targets, std::size_t number, Hyperplane& plane) const {
-        const GrowSite<D> site{rows_, scaling_, reach, targets, columns_, options_.n_candidates, &watch_};
+    std::size_t split(std::span<std::uint32_t> reach, const NodeTargets& targets, std::span<const std::uint32_t> judges,
+                      std::size_t number, Hyperplane& plane) const {
+        const GrowSite<D> site{rows_, scaling_, reach, targets, columns_, options_.n_candidates, &watch_,
+                               {judges, &targets_, judge_weights_}};
         plane = rule_.find(site, Random(options_.seed, number));
         const std::size_t n_left = plane.is_empty() || !is_finite(plane) ? 0 : part(reach, plane);
         if (n_left > 0 && n_left < reach.size()) return n_left;
@@ -109,8 +122,11 @@ private:
             tree_.indptr.push_back(static_cast<std::int64_t>(tree_.indices.size()));
             tree_.leaf_values.insert(tree_.leaf_values.end(), outcome.leaf.begin(), outcome.leaf.end());
             if (outcome.is_leaf()) continue;
-            next.push_back({level[k].begin, outcome.middle});
-            next.push_back({outcome.middle, level[k].end});
+            const auto [members, judges] = level[k];
+            const std::size_t middle = members.begin + outcome.n_left;
+            const std::size_t judges_middle = judges.begin + outcome.n_left_judges;
+            next.push_back({{members.begin, middle}, {judges.begin, judges_middle}});
+            next.push_back({{middle, members.end}, {judges_middle, judges.end}});
         }
         return next;
     }
@@ -121,7 +137,8 @@ private:
     const SplitRule<D>& rule_;
     const GrowOptions& options_;
     mutable StopWatch watch_;
-    std::vector<std::uint32_t> members_, columns_;
+    std::span<const double> judge_weights_;
+    std::vector<std::uint32_t> members_, judges_, columns_;
     GrownTree tree_;
 };
 
@@ -129,17 +146,17 @@ private:
 
 template <Design D>
 std::optional<GrownTree> grow_tree(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule,
-                                   const GrowOptions& options, const Interrupt& interrupt) {
-    Grower<D> grower(rows, scaling, targets, rule, options, interrupt);
+                                   const GrowOptions& options, const Interrupt& interrupt, std::span<const double> judge_weights) {
+    Grower<D> grower(rows, scaling, targets, rule, options, interrupt, judge_weights);
     if (!grower.grow()) return std::nullopt;
     return grower.take();
 }
 
 template std::optional<GrownTree> grow_tree(const DenseRows&, const Scaling&, const Targets&, const SplitRule<DenseRows>&,
-                                            const GrowOptions&, const Interrupt&);
+                                            const GrowOptions&, const Interrupt&, std::span<const double>);
 template std::optional<GrownTree> grow_tree(const ByteRows&, const Scaling&, const Targets&, const SplitRule<ByteRows>&,
-                                            const GrowOptions&, const Interrupt&);
+                                            const GrowOptions&, const Interrupt&, std::span<const double>);
 template std::optional<GrownTree> grow_tree(const SparseRows&, const Scaling&, const Targets&, const SplitRule<SparseRows>&,
-                                            const GrowOptions&, const Interrupt&);
+                                            const GrowOptions&, const Interrupt&, std::span<const double>);
 
 }  // namespace spinney

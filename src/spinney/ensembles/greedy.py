@@ -92,7 +92,10 @@ def _grow(
     columns: NDArray[np.intp] | None,
 ) -> Tree:
     """One tree, grown by a worker."""
-    weights = problem.sample_weight * plan.row_counts(tree, problem.n_rows)
-    sample = replace(problem, sample_weight=weights)
+    counts = plan.row_counts(tree, problem.n_rows)
+    sample = replace(problem, sample_weight=problem.sample_weight * counts)
     options = replace(options, seed=plan.tree_seed(tree))
-    return grow_tree(sample, options, stop.look, columns)
+    judges = None
+    if options.choice == "oob":
+        judges = np.where(counts == 0, problem.sample_weight, 0.0)
+    return grow_tree(sample, options, stop.look, columns, judges)

@@ -10,6 +10,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from spinney.data import Problem
+from spinney.ensembles.plan import SamplePlan
 from spinney.estimators.growth import GrownEstimator, GrownForest
 from spinney.estimators.parameters import (
     check_choice,
@@ -21,7 +23,7 @@ from spinney.estimators.progress import report_grown_tree
 from spinney.estimators.sampled import SampledClassifier, SampledRegressor
 from spinney.estimators.sampling import count_features
 from spinney.estimators.tree_base import TreeClassifier, TreeEstimator, TreeRegressor
-from spinney.grow import SCALES, CO2Options, GrowOptions, grow_tree
+from spinney.grow import CHOICES, SCALES, CO2Options, GrowOptions, grow_tree
 from spinney.tree.structure import Tree
 
 LEARNING_RATES_OF_STUMPS = (1e-8, 100.0)
@@ -47,6 +49,7 @@ class _CO2(GrownEstimator):
                 "1; try momentum=0.9."
             )
         check_integer("refresh_epochs", self.refresh_epochs, minimum=1, example="5")
+        check_integer("relabel_epochs", self.relabel_epochs, minimum=0, example="0")
         check_integer("max_iter", self.max_iter, minimum=1, example="100")
         check_real("tol", self.tol, minimum=0.0, example="1e-3")
 
@@ -60,6 +63,7 @@ class _CO2(GrownEstimator):
                 batch_size=int(self.batch_size),
                 momentum=float(self.momentum),
                 refresh_epochs=int(self.refresh_epochs),
+                relabel_epochs=int(self.relabel_epochs),
                 max_epochs=int(self.max_iter),
                 tol=float(self.tol),
             ),
@@ -74,6 +78,19 @@ class _CO2Forest(_CO2, GrownForest):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._check_co2()
+        check_choice("choice", self.choice, CHOICES)
+
+    def _plan(self, problem: Problem) -> SamplePlan:
+        plan = super()._plan(problem)
+        if self.choice == "oob" and plan.sees_all(problem.n_rows):
+            raise ValueError(
+                f"choice='oob' but every tree sees all {problem.n_rows} rows, so that none can "
+                "judge its splits; leave some out; try bootstrap=True or choice='bound'."
+            )
+        return plan
+
+    def _grow_options(self, n_candidates: int) -> GrowOptions:
+        return replace(super()._grow_options(n_candidates), choice=self.choice)
 
 
 class _CO2Tree(_CO2, TreeEstimator):
@@ -132,6 +149,14 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         Share of the last step that the next one keeps.
     refresh_epochs : int, default=5
         Passes over the rows between two tangents of the concave part of the bound; the paper's τ.
+    relabel_epochs : int, default=0
+        First passes in which every row pulls towards the leaf that suits it, also from the wrong
+        side; then the leaves are fitted anew at every tangent. The paper has none. Try half of
+        `max_iter` where columns are one-hot: a split that starts there cannot leave otherwise.
+    choice : {"bound", "oob"}, default="bound"
+        Whether a split is always the optimised hyperplane, as in the paper, or the column that it
+        started from where that one suits the rows better that were not drawn for the tree. Those
+        rows then are no longer unseen: `oob_score_` flatters the forest a little.
     max_iter : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
@@ -220,6 +245,8 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         batch_size: int = 100,
         momentum: float = 0.9,
         refresh_epochs: int = 5,
+        relabel_epochs: int = 0,
+        choice: str = "bound",
         max_iter: int = 50,
         tol: float = 1e-3,
         criterion: str = "entropy",
@@ -243,6 +270,8 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         self.batch_size = batch_size
         self.momentum = momentum
         self.refresh_epochs = refresh_epochs
+        self.relabel_epochs = relabel_epochs
+        self.choice = choice
         self.max_iter = max_iter
         self.tol = tol
         self.criterion = criterion
@@ -286,6 +315,14 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         Share of the last step that the next one keeps.
     refresh_epochs : int, default=5
         Passes over the rows between two tangents of the concave part of the bound; the paper's τ.
+    relabel_epochs : int, default=0
+        First passes in which every row pulls towards the leaf that suits it, also from the wrong
+        side; then the leaves are fitted anew at every tangent. The paper has none. Try half of
+        `max_iter` where columns are one-hot: a split that starts there cannot leave otherwise.
+    choice : {"bound", "oob"}, default="bound"
+        Whether a split is always the optimised hyperplane, as in the paper, or the column that it
+        started from where that one suits the rows better that were not drawn for the tree. Those
+        rows then are no longer unseen: `oob_score_` flatters the forest a little.
     max_iter : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
@@ -364,6 +401,8 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         batch_size: int = 100,
         momentum: float = 0.9,
         refresh_epochs: int = 5,
+        relabel_epochs: int = 0,
+        choice: str = "bound",
         max_iter: int = 50,
         tol: float = 1e-3,
         max_depth: int | None = None,
@@ -385,6 +424,8 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         self.batch_size = batch_size
         self.momentum = momentum
         self.refresh_epochs = refresh_epochs
+        self.relabel_epochs = relabel_epochs
+        self.choice = choice
         self.max_iter = max_iter
         self.tol = tol
         self.max_depth = max_depth
@@ -422,6 +463,10 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         Share of the last step that the next one keeps.
     refresh_epochs : int, default=5
         Passes over the rows between two tangents of the concave part of the bound; the paper's τ.
+    relabel_epochs : int, default=0
+        First passes in which every row pulls towards the leaf that suits it, also from the wrong
+        side; then the leaves are fitted anew at every tangent. The paper has none. Try half of
+        `max_iter` where columns are one-hot: a split that starts there cannot leave otherwise.
     max_iter : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
@@ -491,6 +536,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         batch_size: int = 100,
         momentum: float = 0.9,
         refresh_epochs: int = 5,
+        relabel_epochs: int = 0,
         max_iter: int = 50,
         tol: float = 1e-3,
         criterion: str = "entropy",
@@ -509,6 +555,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         self.batch_size = batch_size
         self.momentum = momentum
         self.refresh_epochs = refresh_epochs
+        self.relabel_epochs = relabel_epochs
         self.max_iter = max_iter
         self.tol = tol
         self.criterion = criterion
@@ -544,6 +591,10 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         Share of the last step that the next one keeps.
     refresh_epochs : int, default=5
         Passes over the rows between two tangents of the concave part of the bound; the paper's τ.
+    relabel_epochs : int, default=0
+        First passes in which every row pulls towards the leaf that suits it, also from the wrong
+        side; then the leaves are fitted anew at every tangent. The paper has none. Try half of
+        `max_iter` where columns are one-hot: a split that starts there cannot leave otherwise.
     max_iter : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
@@ -607,6 +658,7 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         batch_size: int = 100,
         momentum: float = 0.9,
         refresh_epochs: int = 5,
+        relabel_epochs: int = 0,
         max_iter: int = 50,
         tol: float = 1e-3,
         max_depth: int | None = None,
@@ -623,6 +675,7 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         self.batch_size = batch_size
         self.momentum = momentum
         self.refresh_epochs = refresh_epochs
+        self.relabel_epochs = relabel_epochs
         self.max_iter = max_iter
         self.tol = tol
         self.max_depth = max_depth

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "spinney/grow/split_rule.hpp"
@@ -33,10 +34,12 @@ struct GrownTree {
 
 /// Grows until all leaves are pure, or no split parts their rows, or a limit is met. Rows of weight 0 take no part.
 /// A split that leaves one side empty is replaced by the best column, so that only rows that are alike stay together.
-/// Returns nothing if interrupted.
+/// Rows of positive `judge_weights` walk down the growing tree to judge its splits, without any part in them; the weights
+/// are one for each row, or none at all. Returns nothing if interrupted.
 template <Design D>
 [[nodiscard]] std::optional<GrownTree> grow_tree(const D& rows, const Scaling& scaling, const Targets& targets,
                                                  const SplitRule<D>& rule, const GrowOptions& options,
-                                                 const Interrupt& interrupt = {});
+                                                 const Interrupt& interrupt = {},
+                                                 std::span<const double> judge_weights = {});
 
 }  // namespace spinney

@@ -12,11 +12,19 @@
 
 #include "spinney/grow/hyperplane.hpp"
 #include "spinney/grow/impurity.hpp"
+#include "spinney/leaf.hpp"
 #include "spinney/parallel.hpp"
 #include "spinney/random.hpp"
 #include "spinney/scaling.hpp"
 
 namespace spinney {
+
+/// Rows of a node that were not drawn for its tree. Having no part in a split, they can say how good it is.
+struct Judges {
+    std::span<const std::uint32_t> rows;
+    const Targets* targets = nullptr;
+    std::span<const double> weights;  ///< one for each row of the sample
+};
 
 /// What a rule sees: the rows of one node and their targets.
 template <Design D>
@@ -28,6 +36,7 @@ struct GrowSite {
     std::span<const std::uint32_t> columns;  ///< those that are not constant in the whole sample, ascending
     std::size_t n_candidates;                ///< columns, pairs or directions to try
     StopWatch* watch = nullptr;              ///< asked now and then; what a stopped rule answers is thrown away
+    Judges judges{};                         ///< none if there are no rows out of the sample, or they are not asked
 
     [[nodiscard]] bool is_stopped() const { return watch != nullptr && watch->is_stopped(); }
 };
@@ -52,6 +61,10 @@ template <Design D>
 template <Design D>
 Cut cut_along(const GrowSite<D>& site, Hyperplane& plane);
 
+/// Loss of the judges in the two leaves of a split, which the rows of the site fill: log loss or squared error.
+template <Design D>
+[[nodiscard]] double judged_loss(const GrowSite<D>& site, const Hyperplane& plane);
+
 template <Design D>
 [[nodiscard]] std::unique_ptr<SplitRule<D>> axis_rule();
 
@@ -63,6 +76,7 @@ struct CO2Options {
     std::size_t batch_size = 100;
     std::size_t max_epochs = 50;      ///< most passes over the rows of a node
     std::size_t refresh_epochs = 5;   ///< τ: passes between two tangents of the concave part
+    std::size_t relabel_epochs = 0;   ///< first passes whose tangents lie where the leaves want the rows
     double tolerance = 1e-3;
 };
 template <Design D>
