@@ -3,7 +3,6 @@
 #include <nanobind/stl/string_view.h>
 
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -67,17 +66,16 @@ void check_finite(const DenseRows& rows) {
         throw std::invalid_argument("x[" + std::to_string(i / rows.n_features) + ", " +
                                     std::to_string(i % rows.n_features) + "] is " +
                                     (std::isnan(rows.values[i]) ? "missing" : "too large for float32") +
-                                    "; give finite numbers below " +
-                                    std::to_string(std::numeric_limits<float>::max()) +
-                                    "; try predict of the estimator for other rows");
+                                    "; give finite numbers below 3.4e38; missing values are filled by models "
+                                    "that were fitted to some");
     }
 }
 
 FloatRows checked_rows(const AnyArray& values, const Readout& readout) {
     const std::size_t n_features = readout.n_features();
     if (values.ndim() < 1 || values.ndim() > 2 || values.shape(values.ndim() - 1) != n_features)
-        throw std::invalid_argument("x has " + std::to_string(values.ndim()) + " dimensions and " +
-                                    std::to_string(values.ndim() > 0 ? values.shape(values.ndim() - 1) : 0) +
+        throw std::invalid_argument("x has " + std::to_string(values.ndim()) + (values.ndim() == 1 ? " dimension" : " dimensions") +
+                                    " and rows of " + std::to_string(values.ndim() > 0 ? values.shape(values.ndim() - 1) : 0) +
                                     " columns; give a row of " + std::to_string(n_features) + " numbers or a matrix of such rows");
     const std::size_t n_rows = values.ndim() == 2 ? values.shape(0) : 1;
     FloatRows out;

@@ -19,18 +19,31 @@ def clock(monkeypatch):
 def test_a_write_is_due_when_it_takes_its_share_of_the_time(clock):
     pace = Pace(0.02)
     assert pace.is_due("forest")
-    with pace.measured("forest"):
-        clock[0] += 1.0
+    for _ in range(2):
+        with pace.measured("forest"):
+            clock[0] += 1.0
     clock[0] += 48.9
     assert not pace.is_due("forest")
     clock[0] += 0.2
     assert pace.is_due("forest")
 
 
+@pytest.mark.parametrize("seconds", [[9.0], [0.1, 9.0], [9.0, 0.1]])
+def test_one_slow_write_does_not_put_off_the_next(clock, seconds):
+    pace = Pace(0.02)
+    for took in seconds:
+        with pace.measured("forest"):
+            clock[0] += took
+    clock[0] += 4.95
+    assert pace.is_due("forest")
+
+
 def test_each_thing_has_its_own_pace(clock):
     pace = Pace(0.02)
-    with pace.measured("forest"):
-        clock[0] += 1.0
+    for _ in range(2):
+        with pace.measured("forest"):
+            clock[0] += 1.0
+    assert not pace.is_due("forest")
     assert pace.is_due("another")
 
 

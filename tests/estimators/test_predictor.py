@@ -6,7 +6,9 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 
 from spinney import TAOForestClassifier
 from tests.model.models import BUILDERS, fitted, rows_for
@@ -87,3 +89,40 @@ def test_unfitted_models_cannot_be_compiled():
 
 def test_no_rows_give_no_predictions():
     assert fitted("tree").compile()(np.zeros((0, 5))).shape == (0,)
+
+
+def test_numbers_with_holes_are_filled_as_by_the_estimator():
+    X = np.random.default_rng(0).normal(size=(80, 4))
+    y = X[:, 0] > X[:, 1]
+    X[::3, 0] = np.nan
+    forest = TAOForestClassifier(3, max_depth=3, random_state=0).fit(X, y)
+    predict = pickle.loads(pickle.dumps(forest.compile()))
+    assert predict.n_features_in_ == 4
+    np.testing.assert_array_equal(predict.predict_proba(X), forest.predict_proba(X))
+    assert [predict(row) for row in X[:9]] == forest.predict(X[:9]).tolist()
+    with pytest.raises(ValueError, match=r"x has shape \(3,\); give a row of 4"):
+        predict([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="too large for float32"):
+        predict([1.0, 2.0, 3.0, 1e39])
+
+
+def test_frames_in_another_order_are_refused():
+    frame, y = load_iris(return_X_y=True, as_frame=True)
+    predict = TAOForestClassifier(2, max_depth=2, random_state=0).fit(frame, y).compile()
+    assert predict(frame.iloc[0]) == predict(frame)[0] == predict(frame.to_numpy())[0]
+    for wrong in (frame[frame.columns[::-1]], frame.iloc[0][::-1]):
+        with pytest.raises(ValueError, match="give the same in the same order"):
+            predict(wrong)
+
+
+def test_texts_are_no_numbers():
+    predict = TAOForestClassifier(1, max_depth=1, random_state=0).fit([[0], [1]], [0, 1]).compile()
+    with pytest.raises(ValueError, match="x holds values of dtype <U1; give rows of numbers"):
+        predict(["1"])
+
+
+def test_models_of_categories_are_refused():
+    table = pd.DataFrame({"job": ["cook", "clerk"] * 9})
+    forest = TAOForestClassifier(1, max_depth=1, random_state=0).fit(table, table.job)
+    with pytest.raises(ValueError, match="was fitted to a table with categories"):
+        forest.compile()

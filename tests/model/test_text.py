@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from spinney.estimators import TAOTreeClassifier
+from spinney.estimators import TAOForestClassifier, TAOTreeClassifier
 from spinney.model import export_text
 from spinney.model.text import SumWriter
 from spinney.tree.convert import from_sklearn
@@ -183,3 +183,23 @@ def test_bad_arguments_are_refused(
 def test_only_trees_have_a_text(model: object) -> None:
     with pytest.raises(TypeError, match=r"holds no spinney tree; give a Tree or .* try fit first"):
         export_text(model)
+
+
+def test_a_tree_of_a_forest_is_written_with_the_names_of_the_forest() -> None:
+    table = pd.DataFrame({"job": ["cook", "clerk"] * 20, "age": [20.0, np.nan, 50.0, 40.0] * 10})
+    forest = TAOForestClassifier(2, max_depth=2, random_state=0).fit(table, table.job)
+    text = export_text(forest, tree=1)
+    assert "job" in text
+    assert "cook (" in text
+
+
+@pytest.mark.parametrize("number", [None, 2, -1])
+def test_a_forest_is_asked_for_one_of_its_trees(number: int | None) -> None:
+    forest = TAOForestClassifier(2, max_depth=1, random_state=0).fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="of a forest of 2 trees; give the number of one"):
+        export_text(forest, tree=number)
+
+
+def test_a_single_tree_has_no_number() -> None:
+    with pytest.raises(ValueError, match="tree=0 of a single tree"):
+        export_text(tree_of_two_splits(), tree=0)

@@ -30,6 +30,10 @@ class Predictor:
     ----------
     readout : Readout
         What the model does with the leaves of a row.
+    encoding : TableEncoding or None, default=None
+        How numbers with holes become what the trees read.
+    names : tuple of str or None, default=None
+        Names of the columns, which a frame or a Series must have in this order.
     n_threads : int, default=1
         Threads for batches.
 
@@ -44,16 +48,24 @@ class Predictor:
     True
     """
 
-    def __init__(self, readout: Readout, n_threads: int = 1) -> None:
+    def __init__(
+        self,
+        readout: Readout,
+        encoding: TableEncoding | None = None,
+        names: tuple[str, ...] | None = None,
+        n_threads: int = 1,
+    ) -> None:
         self._readout = readout
+        self._encoding = encoding
+        self._names = names
         self._n_threads = n_threads
         self._native = _core.Readout(
             readout.forest.native, readout.says, readout.tree_weights, readout.offsets
         )
-        self.n_features_in_ = readout.forest.n_features
+        self.n_features_in_ = readout.forest.n_features if encoding is None else encoding.n_columns
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._readout, self._n_threads)
+        return type(self), (self._readout, self._encoding, self._names, self._n_threads)
 
     def __call__(self, x: ArrayLike) -> Any:
         """What `predict` returns."""
@@ -77,12 +89,62 @@ class Predictor:
     def _totals(self, rows: NDArray[Any]) -> NDArray[np.float64]:
         return self._native.totals(rows, self._n_threads)
 
+    def _plain(self, x: ArrayLike) -> NDArray[Any]:
+        """Rows as the core takes them; an array of floats is not looked at here."""
+        if type(x) is np.ndarray and x.dtype in PLAIN and self._encoding is None:
+            return x
+        self._check_names(x)
+        rows = np.asarray(x)
+        if rows.dtype.kind not in "fiub":
+            raise ValueError(
+                f"x holds values of dtype {rows.dtype}; give rows of numbers; try predict of the "
+                "estimator, which reads frames."
+            )
+        if self._encoding is None:
+            return rows if rows.dtype in PLAIN else rows.astype(np.float64)
+        return self._filled(rows)
+
+    def _check_names(self, x: ArrayLike) -> None:
+        """Raise if a frame or a Series has other columns than the model, or in another order."""
+        given = getattr(x, "columns", getattr(x, "index", None))
+        if self._names is None or given is None or callable(given):
+            return
+        if tuple(given) != self._names:
+            raise ValueError(
+                f"x has the columns {list(given)[:5]}, the model was fitted to "
+                f"{list(self._names)[:5]}; give the same in the same order; try an array."
+            )
+
+    def _filled(self, rows: NDArray[Any]) -> NDArray[np.float32]:
+        """Coordinates of numbers with holes, as float32."""
+        assert self._encoding is not None
+        if rows.ndim not in (1, 2) or rows.shape[-1] != self.n_features_in_:
+            raise ValueError(
+                f"x has shape {rows.shape}; give a row of {self.n_features_in_} numbers, or a "
+                "matrix of such rows."
+            )
+        with np.errstate(over="ignore"):
+            matrix = np.atleast_2d(rows).astype(np.float32)
+        if np.isinf(matrix).any():
+            raise ValueError(
+                "x holds a number that is infinite or too large for float32; give finite numbers, "
+                "or NaN where one is missing."
+            )
+        encoded = np.asarray(self._encoding.encode(matrix))
+        return encoded[0] if rows.ndim == 1 else encoded
+
 
 class ClassPredictor(Predictor):
     """Labels and probabilities of plain rows."""
 
-    def __init__(self, readout: Readout, n_threads: int = 1) -> None:
-        super().__init__(readout, n_threads)
+    def __init__(
+        self,
+        readout: Readout,
+        encoding: TableEncoding | None = None,
+        names: tuple[str, ...] | None = None,
+        n_threads: int = 1,
+    ) -> None:
+        super().__init__(readout, encoding, names, n_threads)
         assert readout.classes is not None
         self.classes_ = readout.classes
         self._labels = list(readout.classes)  # scalars of numpy, made once
@@ -101,7 +163,7 @@ class ClassPredictor(Predictor):
         -------
         label for one row, ndarray of shape (n_rows,) for several
         """
-        rows = _plain(x)
+        rows = self._plain(x)
         if self._rejects:
             labels = self._readout.labels(self._totals(rows))
             return labels[0] if rows.ndim == 1 else labels
@@ -119,7 +181,7 @@ class ClassPredictor(Predictor):
         -------
         float64 ndarray of shape (n_classes,) or (n_rows, n_classes)
         """
-        rows = _plain(x)
+        rows = self._plain(x)
         shares = self._readout.finished(self._totals(rows))
         return shares[0] if rows.ndim == 1 else shares
 
@@ -140,7 +202,7 @@ class NumberPredictor(Predictor):
         -------
         float64 for one row, ndarray for several rows or several outputs
         """
-        rows = _plain(x)
+        rows = self._plain(x)
         values = self._readout.finished(self._totals(rows))
         if self._readout.is_flat:
             values = values[:, 0]
@@ -158,14 +220,22 @@ class Compilable:
         Returns
         -------
         Predictor
-            Takes a row or a matrix of finite numbers and answers with the bits of ``predict``.
+            Takes a row or a matrix of numbers and answers with the bits of ``predict``. Numbers
+            may be missing if some were in training. Models of categories, text or dates are
+            refused: reading these takes longer than the trees do.
         """
-        refuse_tables(self, "compile()", "try predict, which reads frames")
+        encoding = encoding_of(self)
+        if encoding is not None and not encoding.is_numeric:
+            refuse_tables(self, "compile()", "try predict, which reads frames")
         readout = readout_of(self)
-        n_threads = int(effective_n_jobs(self.n_jobs))
-        if readout.classes is None:
-            return NumberPredictor(readout, n_threads)
-        return ClassPredictor(readout, n_threads)
+        names = getattr(self, "feature_names_in_", None)
+        kind = NumberPredictor if readout.classes is None else ClassPredictor
+        return kind(
+            readout,
+            encoding,
+            None if names is None else tuple(names),
+            int(effective_n_jobs(self.n_jobs)),
+        )
 
 
 def encoding_of(model: object) -> TableEncoding | None:
@@ -182,10 +252,3 @@ def refuse_tables(model: object, what: str, instead: str) -> None:
             f"{what} reads rows of numbers, but this {type(model).__name__} was fitted to a table "
             f"with categories or missing values; give a model of plain numbers; {instead}."
         )
-
-
-def _plain(x: ArrayLike) -> NDArray[Any]:
-    """Rows as an array of floats; those that are one already are not looked at here."""
-    if type(x) is np.ndarray and x.dtype in PLAIN:
-        return x
-    return np.asarray(x, dtype=np.float64)

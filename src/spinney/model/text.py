@@ -22,6 +22,7 @@ INDENT = "    "
 def export_text(
     model: object,
     *,
+    tree: int | None = None,
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
     digits: int = 3,
@@ -35,6 +36,8 @@ def export_text(
     model : Tree or fitted estimator
         An estimator gives its column names and class labels too. One that was fitted to
         categories or missing values speaks of them: ``workclass = Private``, ``age is missing``.
+    tree : int, optional
+        Which tree of a forest to write. Only for forests, and needed there.
     feature_names : sequence of str, optional
         One name a coordinate, all different. Default: the estimator's, else ``x0``, ``x1``, ...
         For a tree of a forest, take the forest's ``get_coordinate_names()``.
@@ -64,7 +67,7 @@ def export_text(
     >>> export_text(tree).splitlines()[0].startswith("if ")
     True
     """
-    tree = _tree_of(model)
+    shown = _tree_of(model, tree)
     encoding = getattr(model, "encoding_", None)
     indicators: frozenset[str] = frozenset()
     if feature_names is None:
@@ -74,11 +77,11 @@ def export_text(
             indicators = frozenset(c.name for c in encoding.coordinates if c.is_indicator)
     if class_names is None:
         class_names = getattr(model, "classes_", None)
-    _check_class_names(class_names, tree)
+    _check_class_names(class_names, shown)
     check_integer("digits", digits, minimum=1, example="3")
     if max_weights is not None:
         check_integer("max_weights", max_weights, minimum=1, example="5")
-    root = view_tree(tree, feature_names)
+    root = view_tree(shown, feature_names)
     writer = SumWriter(digits, max_weights, _spread(scale, root), indicators)
     return "\n".join(_lines(root, writer, class_names)) + "\n"
 
@@ -192,15 +195,25 @@ def _formulas(leaf: LeafView, writer: SumWriter, class_names: Sequence[str] | No
     return [f"value[{output}] = {text}" for output, text in enumerate(sums)]
 
 
-def _tree_of(model: object) -> Tree:
-    """The tree in `model`, or `model` itself."""
-    tree = getattr(model, "tree_", model)
-    if isinstance(tree, Tree):
-        return tree
+def _tree_of(model: object, number: int | None) -> Tree:
+    """The tree in `model`, or `model` itself, or one of its trees."""
+    trees = getattr(model, "trees_", None)
+    if isinstance(trees, tuple):
+        if number is None or not 0 <= number < len(trees):
+            raise ValueError(
+                f"tree={number} of a forest of {len(trees)} trees; give the number of one, from 0 "
+                f"to {len(trees) - 1}; try tree=0."
+            )
+        found = trees[number]
+    else:
+        found = getattr(model, "tree_", model)
+        if number is not None:
+            raise ValueError(f"tree={number} of a single tree; give tree=None.")
+    if isinstance(found, Tree):
+        return found
     raise TypeError(
         f"model={type(model).__name__} holds no spinney tree; give a Tree or a fitted estimator; "
-        "try fit first, forest.trees_[0] for a tree of a forest, or spinney.tree.from_sklearn for "
-        "a scikit-learn tree."
+        "try fit first, or spinney.tree.from_sklearn for a scikit-learn tree."
     )
 
 

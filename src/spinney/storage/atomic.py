@@ -32,6 +32,8 @@ def replace_file(path: str | os.PathLike[str], chunks: Iterable[bytes | memoryvi
         and no temporary file is left.
     """
     target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():  # the error of the temporary file would name that one
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
     # The name does not grow with that of the file: some file systems allow 255 bytes only.
     temporary = target.with_name(f".spinney-{secrets.token_hex(8)}.tmp")
     try:

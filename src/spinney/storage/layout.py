@@ -62,6 +62,15 @@ LARGEST_EMPTY = 2**48
 """Product of the sides of an empty array that are not zero; numpy counts it in 63 bits."""
 
 
+#: How files begin that are mistaken for containers.
+OTHER_FILES = {
+    b"SPJ1": "a checkpoint, which fit(..., checkpoint=...) reads",
+    b"\x80": "a pickle, which pickle or joblib reads",
+    b"PK\x03\x04": "a zip archive, as of skops or numpy",
+    b"\x1f\x8b": "a gzip file",
+}
+
+
 def pack(header: Mapping[str, object], arrays: Mapping[str, NDArray[Any]]) -> list[memoryview]:
     """Bytes of a container, as pieces to be written one after the other.
 
@@ -157,9 +166,13 @@ def _read_header(content: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
     least = LENGTH_BYTES + len("{}") + CHECKSUM_BYTES
     if len(content) < least:
         _refuse(f"it has {len(content)} bytes and the shortest container has {least}")
-    length = int.from_bytes(content[:LENGTH_BYTES].tobytes(), "little")
+    begin = content[:LENGTH_BYTES].tobytes()
+    length = int.from_bytes(begin, "little")
     most = min(len(content) - LENGTH_BYTES - CHECKSUM_BYTES, LARGEST_HEADER)
     if length > most:
+        for signature, kind in OTHER_FILES.items():
+            if begin.startswith(signature):
+                _refuse(f"it looks like {kind}")
         _refuse(f"its header claims {length} bytes and at most {most} are possible")
     first = LENGTH_BYTES + length
     text = content[LENGTH_BYTES:first].tobytes()
