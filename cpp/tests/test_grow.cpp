@@ -312,6 +312,37 @@ void co2_finds_an_oblique_split_for_any_unit_of_the_weights() {
     }
 }
 
+// --- judges ----------------------------------------------------------------------------------------------------------
+
+/// Splits by columns, and remembers who was there to judge, a call after the other.
+class Spy final : public SplitRule<DenseRows> {
+public:
+    Hyperplane find(const GrowSite<DenseRows>& site, Random random) const override {
+        seen.emplace_back(site.judges.rows.begin(), site.judges.rows.end());
+        return best_axis(site, random);
+    }
+    mutable std::vector<std::set<std::size_t>> seen;
+};
+
+void judges_walk_down_the_tree_without_a_part_in_it() {
+    const Matrix x = random_matrix(120, 4, 1.0, 9);
+    Answers answers(x, 9);
+    std::vector<double> judge_weights(x.n_rows);
+    for (std::size_t n = 0; n < x.n_rows; n += 3) judge_weights[n] = std::exchange(answers.weights[n], 0.0) + 1.0;
+    const Scaling scaling = scaling_of(x, answers.weights, true);
+    const Spy spy;
+    const GrownTree tree = *grow_tree(x.dense(), scaling, answers.of(true), spy, {}, {}, judge_weights);
+    expect(is_same(tree, *grow_tree(x.dense(), scaling, answers.of(true), *axis_rule<DenseRows>(), {})), "the tree of the others");
+    std::vector<std::set<std::size_t>> there(tree.left.size());
+    for (std::size_t n = 0; n < x.n_rows; ++n)
+        if (judge_weights[n] > 0.0)
+            for (std::size_t node : path(tree, x, n)) there[node].insert(n);
+    std::size_t call = 0;  // breadth first: the order of the nodes
+    for (std::size_t node = 0; node < tree.left.size(); ++node)
+        if (tree.left[node] >= 0) expect(spy.seen[call++] == there[node], "those that reach the node");
+    expect_equal(call, spy.seen.size(), "splits");
+}
+
 // --- scores ----------------------------------------------------------------------------------------------------------
 
 template <Design D>
@@ -650,6 +681,7 @@ std::vector<Test> grow_tests() {
             {"CO2's bound is never below the loss", bound_is_never_below_the_loss_and_falls_with_length},
             {"CO2 makes no more passes than it may", most_passes_are_kept},
             {"CO2 splits are oblique for any unit of the weights", co2_finds_an_oblique_split_for_any_unit_of_the_weights},
+            {"judges walk down the tree without a part in it", judges_walk_down_the_tree_without_a_part_in_it},
             {"scores have the bits of the dot product", scores_have_the_bits_of_the_dot_product},
             {"compact keeps the weights that are not zero", compact_keeps_the_weights_that_are_not_zero},
             {"gathered columns are those of the matrix", gathered_columns_are_those_of_the_matrix},
