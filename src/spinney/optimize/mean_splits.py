@@ -24,8 +24,8 @@ from spinney.data import Problem
 #: Bias of each node; hyperplanes as rows of a CSR matrix.
 Noted = tuple[NDArray[np.float64], tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]]
 
-#: Share of the iterations in which a weight has to be non-zero for its mean to be kept. With the
-#: means of all weights a tree would have half as many weights again.
+#: Share of the iterations in which a weight has to be non-zero for its mean to be kept: a mean of
+#: all would have every weight that any of them had.
 LEAST_PRESENCE = 0.5
 
 
