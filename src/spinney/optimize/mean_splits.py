@@ -23,8 +23,8 @@ from spinney import _core
 from spinney.data import Problem
 from spinney.optimize.state import NotedSplits
 
-#: Share of the iterations in which a weight has to be non-zero for its mean to be kept. With the
-#: means of all weights a tree would have half as many weights again.
+#: Share of the iterations in which a weight has to be non-zero for its mean to be kept: a mean of
+#: all would have every weight that any of them had.
 LEAST_PRESENCE = 0.5
 
 
