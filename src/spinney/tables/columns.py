@@ -22,6 +22,8 @@ MICROSECONDS_A_DAY = 86_400_000_000
 _NO_NUMBERS = np.zeros(0)
 #: Types of values that say "missing" and nothing else, by name: pandas is not a dependency.
 _MISSING_TYPES = ("NoneType", "NAType", "NaTType")
+#: What to try instead of types of pandas that could be read in more than one way.
+_ADVICE = {"Period": ".dt.to_timestamp()", "Interval": 'astype("category")'}
 _KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
     (TEXT, (str,)),
     (NUMBER, (numbers.Real, np.number, np.bool_, Decimal)),
@@ -153,10 +155,10 @@ def _refuse(values: Sequence[object], kind_of: dict[type, str | None], label: st
         name = type(values[row]).__name__
         if issubclass(type(values[row]), complex | np.complexfloating):
             raise ValueError(f"Complex data not supported: {label} holds {values[row]!r}.")
+        advice = _ADVICE.get(name, "one column for each part of it, or leave the column out")
         raise TypeError(
             f"{label} holds a value of type {name} in row {row}, but an argument must be a "
-            "string or a number, a date, a duration or missing; try one column for each part of "
-            "it, or leave the column out."
+            f"string or a number, a date, a duration or missing; try {advice}."
         )
     first: dict[str | None, str] = {}
     for row, value in enumerate(values):
