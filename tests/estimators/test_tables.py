@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ from spinney import (
     tune_co2,
     tune_fao,
 )
+from spinney.estimators.validation import as_float32
 from spinney.tables import TableEncoding
 from tests.estimators.test_bad_input import ESTIMATORS, FORESTS, IDS, IDS_OF_FORESTS
 
@@ -280,6 +282,64 @@ def test_other_columns_are_refused_in_the_words_of_scikit_learn() -> None:
 def test_columns_of_another_kind_are_refused(rows: Any, text: str) -> None:
     with pytest.raises((TypeError, ValueError), match=text):
         clone(TREE).fit(X, Y).predict(rows)
+
+
+PLAIN = TAOTreeClassifier(max_depth=1, random_state=0)
+NUMBERS, HALVES = np.arange(20.0)[:, None], np.arange(20) // 10
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (
+            np.array([["2020-01-01"]], dtype="M8[D]"),
+            r"holds datetime \(18262.0 in row 0\) but held",
+        ),
+        (np.array([[36]], dtype="m8[h]"), r"holds duration \(1.5 in row 0\) but held number"),
+        (np.array([["3"]]), r"column 0 of X holds text \('3' in row 0\) but held number"),
+        ([["a"]], r"holds text \('a' in row 0\) but held number in training; give values of the"),
+        (np.array([[None]], dtype=object), r"Input X contains NaN: X\[0, 0\] is missing"),
+    ],
+)
+def test_models_of_plain_numbers_refuse_other_kinds(rows: Any, text: str) -> None:
+    fitted = clone(PLAIN).set_params(warm_start=True).fit(NUMBERS, HALVES)
+    with pytest.raises(ValueError, match=text):
+        fitted.predict(rows)
+    before = dict(vars(fitted))
+    with pytest.raises(ValueError, match=text):
+        fitted.fit(np.repeat(rows, 20, axis=0), HALVES)
+    assert vars(fitted) == before
+
+
+def test_values_that_are_no_numbers_never_become_rows() -> None:
+    for values in (np.array([["3"]]), np.array([[1]], dtype="M8[D]"), np.array([[1j]])):
+        with pytest.raises(TypeError, match="X holds values of dtype .* give numbers"):
+            as_float32(values)
+
+
+def test_models_of_plain_numbers_read_numbers_in_any_container() -> None:
+    fitted = clone(PLAIN).fit(NUMBERS, HALVES)
+    for form in (NUMBERS.astype(object), NUMBERS.astype(int), NUMBERS > 9, NUMBERS.tolist()):
+        assert fitted.predict(form).shape == (20,)
+    assert np.array_equal(fitted.predict(NUMBERS.astype(object)), fitted.predict(NUMBERS))
+    gaps = pd.DataFrame({"a": pd.arrays.SparseArray(NUMBERS[:, 0])})
+    filled = clone(PLAIN).fit(gaps, HALVES)
+    assert filled.encoding_ is None
+    assert same_trees(filled, fitted)
+    assert np.array_equal(filled.predict(gaps), fitted.predict(NUMBERS))
+    with pytest.raises(ValueError, match="minimum of 1 is required"):
+        filled.predict(gaps.astype(object)[:0])
+
+
+def test_columns_of_rare_dtypes_are_fitted_alone() -> None:
+    days = pd.date_range("2020", periods=20, tz="America/New_York")
+    dates = pa.array([*range(19), None], pa.date32()).cast(pa.date64())
+    for table in (pd.DataFrame({"c": days}), pa.table({"c": dates})):
+        fitted = clone(PLAIN).fit(table, HALVES)
+        assert fitted.encoding_.coordinates[0].kind == "datetime"
+        assert fitted.score(table, HALVES) > 0.9
+    empty = pd.DataFrame({"c": pd.array([None] * 20, dtype=pd.ArrowDtype(pa.null()))})
+    assert clone(PLAIN).fit(empty, HALVES).get_coordinate_names().tolist() == ["c is missing"]
 
 
 def test_bad_targets_of_tables_are_refused_as_ever() -> None:

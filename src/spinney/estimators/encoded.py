@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from spinney.estimators.validation import Rows, check_complete, column_names, has_missing
+from spinney.estimators.validation import Rows, column_names, has_missing, plain_rows
 from spinney.tables import (
     Table,
     TableEncoding,
@@ -43,10 +43,7 @@ def encoded_rows(
     """Training rows as the core reads them."""
     if encoding is not None:
         return encode_training(encoding, rows, targets, weights)
-    if isinstance(rows, Table):
-        return rows.as_matrix()
-    check_complete(rows)
-    return rows
+    return plain_rows(rows)
 
 
 def class_indicators(codes: NDArray[np.int32], n_classes: int) -> NDArray[np.float64]:

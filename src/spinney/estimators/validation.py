@@ -20,7 +20,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from spinney.data import Problem
-from spinney.tables import Table, holds_numbers, names_columns, read_table
+from spinney.tables import (
+    Table,
+    encoding_of_numbers,
+    holds_numbers,
+    names_columns,
+    read_table,
+)
 
 Rows: TypeAlias = NDArray[np.float32] | sp.csr_matrix
 
@@ -47,19 +53,24 @@ def check_rows(estimator: BaseEstimator, X: object) -> Rows:
     """
     if _is_plain(estimator, X):
         return as_float32(X)
-    encoding = estimator.encoding_
-    if encoding is None:
-        checked = validate_data(estimator, X, reset=False, **_NUMBERS)
-        rows = as_float32(checked, column_names(estimator))
-        check_complete(rows)
-        return rows
-    if encoding.is_numeric and holds_numbers(X):
+    if _reads_as_matrix(estimator, X, reset=False):
         checked = validate_data(estimator, X, reset=False, **_NUMBERS)
         given: Rows | Table = as_float32(checked, column_names(estimator))
     else:
         validate_data(estimator, X, reset=False, skip_check_array=True)
         given = read_table(X, column_names(estimator))
-    return cast("Rows", encoding.encode(given))
+    encoding = estimator.encoding_
+    return plain_rows(given) if encoding is None else cast("Rows", encoding.encode(given))
+
+
+def plain_rows(given: Rows | Table) -> Rows:
+    """Rows of a model of plain numbers: columns of other kinds and missing values are refused."""
+    if isinstance(given, Table):
+        rows: Rows = encoding_of_numbers(len(given.columns), given.names).encode(given)
+    else:
+        rows = given
+    check_complete(rows)
+    return rows
 
 
 def _is_plain(estimator: BaseEstimator, X: object) -> bool:
@@ -133,11 +144,11 @@ def _rows_and_targets(
 
 
 def _reads_as_matrix(estimator: BaseEstimator, X: object, *, reset: bool) -> bool:
-    """Whether training rows are numbers alone, or are to be like those of an earlier fit."""
+    """Whether rows are numbers alone, and columns of numbers are what the model reads."""
     if reset:
         return not names_columns(estimator.categorical_features) and holds_numbers(X)
     encoding = estimator.encoding_
-    return encoding is None or (encoding.is_numeric and holds_numbers(X))
+    return (encoding is None or encoding.is_numeric) and holds_numbers(X)
 
 
 def check_targets(y: object) -> NDArray[np.float64]:
@@ -174,6 +185,10 @@ def as_float32(X: object, column_names: Sequence[str] | None = None) -> Rows:
     if sp.issparse(X):
         return _sparse_as_float32(X, column_names)
     dense = np.asarray(X)
+    if dense.dtype.kind not in "fiub":
+        raise TypeError(
+            f"X holds values of dtype {dense.dtype}; give numbers; try converting the columns."
+        )
     with np.errstate(over="ignore", under="ignore"):
         rows = np.require(dense, np.float32, ["C", "A", "E"])
     if dense.dtype.kind == "f" and dense.dtype.itemsize > 4 and not _is_finite(rows):

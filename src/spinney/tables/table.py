@@ -39,10 +39,6 @@ class Table:
         """Number of rows."""
         return len(self.columns[0])
 
-    def as_matrix(self) -> NDArray[np.float32]:
-        """A table of numbers alone as an array."""
-        return np.column_stack([column.numbers.astype(np.float32) for column in self.columns])
-
     def take(self, is_kept: NDArray[np.bool_]) -> Table:
         """The table with some of its rows."""
         return Table(tuple(column.take(is_kept) for column in self.columns), self.names)
@@ -77,6 +73,11 @@ def read_table(X: object, names: Sequence[str] | None = None) -> Table:
     kept = None if names is None else tuple(names)
     frame = _frame(X)
     if frame is not None:
+        if not len(frame):  # in the words of scikit-learn, as of arrays
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum of 1 is "
+                "required; give at least one row."
+            )
         series = enumerate(frame.iter_columns())
         return Table(tuple(_read_series(s, label_of(j, names)) for j, s in series), kept)
     array = _array(X)
