@@ -313,7 +313,7 @@ def test_models_of_plain_numbers_refuse_other_kinds(rows: Any, text: str) -> Non
 
 def test_values_that_are_no_numbers_never_become_rows() -> None:
     for values in (np.array([["3"]]), np.array([[1]], dtype="M8[D]"), np.array([[1j]])):
-        with pytest.raises(TypeError, match="X holds values of dtype .* give numbers"):
+        with pytest.raises(TypeError, match=r"X holds values of dtype .* give numbers"):
             as_float32(values)
 
 
