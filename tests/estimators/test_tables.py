@@ -366,6 +366,56 @@ def test_numbers_can_be_named_as_categories(chosen: Any) -> None:
         assert np.array_equal(unnamed.predict(table.to_numpy()), fitted.predict(table))
 
 
+@pytest.mark.parametrize("chosen", ["from_dtype", [0]])
+def test_ids_that_float64_cannot_tell_apart_are_no_categories(chosen: Any) -> None:
+    dtype = "category" if chosen == "from_dtype" else "int64"
+    large, small = (
+        pd.DataFrame({"id": ids * 10}).astype(dtype) for ids in ([2**53, 2**53 + 1], [1, 2**53 - 1])
+    )
+    y = np.arange(20) % 2
+    tree = clone(PLAIN).set_params(categorical_features=chosen)
+    with pytest.raises(
+        ValueError, match=r"\(id\) holds the category 9007199254740992 .*astype\(str"
+    ):
+        tree.fit(large, y)
+    assert tree.fit(large.astype(str), y).score(large.astype(str), y) == 1.0
+    assert tree.fit(small, y).score(small, y) == 1.0
+    assert tree.predict(large).shape == (20,)  # levels that training did not have
+
+
+def test_integers_beyond_float64_are_refused() -> None:
+    rows = np.array([[1], [-(10**400)]] * 10, dtype=object)
+    for chosen in ("from_dtype", [0]):
+        with pytest.raises(ValueError, match="contains infinity or a value too large: column 0"):
+            clone(PLAIN).set_params(categorical_features=chosen).fit(rows, HALVES)
+
+
+@pytest.mark.parametrize("chosen", [["d"], [0], [True]])
+@pytest.mark.parametrize("days", [pd.date_range("2020", periods=20), pd.to_timedelta(range(20))])
+def test_times_named_as_categories_are_refused(chosen: Any, days: Any) -> None:
+    tree = clone(PLAIN).set_params(categorical_features=chosen)
+    table = pd.DataFrame({"d": days})
+    with pytest.raises(ValueError, match=r"column 0 of X \(d\) holds d.*, but .* astype\(str\)"):
+        tree.fit(table, HALVES)
+    assert tree.fit(table.astype(str), HALVES).encoding_.kind(0) == "text_levels"
+
+
+def test_categories_that_are_times_are_told_apart_by_their_text() -> None:
+    days = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-03", None, "2020-01-02"] * 5), name="d")
+    table = days.astype("category").to_frame()
+    y = (days == "2020-01-02").astype(int)
+    fitted = clone(TREE).fit(table, y)
+    assert fitted.get_coordinate_names().tolist() == [
+        "d = 2020-01-01 00:00:00",
+        "d = 2020-01-02 00:00:00",
+        "d = 2020-01-03 00:00:00",
+        "d is missing",
+    ]
+    assert fitted.score(table, y) == 1.0
+    dictionary = pa.table({"d": pa.array(days, pa.timestamp("us")).dictionary_encode()})
+    assert np.array_equal(fitted.predict(dictionary), fitted.predict(table))
+
+
 def test_no_category_means_numbers() -> None:
     table = pd.DataFrame({"code": pd.Categorical([3, 1, 2] * 20)})
     y = (np.arange(60) % 2).astype(int)

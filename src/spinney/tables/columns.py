@@ -7,6 +7,7 @@ refused here, by the name of its column.
 from __future__ import annotations
 
 import datetime
+import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -91,7 +92,7 @@ def time_column(kind: str, microseconds: NDArray[np.generic]) -> Column:
 def object_column(values: Sequence[object], label: str, *, is_category: bool = False) -> Column:
     """Column of Python values of one kind, some of which may be missing.
 
-    Categories that are no numbers, as intervals, are told apart by their text.
+    Categories that are no numbers, as intervals and dates, are told apart by their text.
     """
     types = set(map(type, values))
     missing = {kind for kind in types if kind.__name__ in _MISSING_TYPES}
@@ -104,7 +105,7 @@ def object_column(values: Sequence[object], label: str, *, is_category: bool = F
         values = [None if _is_nan(value) else value for value in values]
         missing = missing | {type(None)}
         kind_of = {kind: _kind(kind) for kind in set(map(type, values)) - missing}
-    if is_category and None in kind_of.values():
+    if is_category and not {NUMBER, TEXT}.issuperset(kind_of.values()):
         kind_of = dict.fromkeys(kind_of, TEXT)
     kinds = set(kind_of.values())
     if len(kinds) != 1 or None in kinds:
@@ -113,9 +114,17 @@ def object_column(values: Sequence[object], label: str, *, is_category: bool = F
     if kind == TEXT:
         return _text_column(values, missing, is_category)
     if kind == NUMBER:
-        read = [np.nan if type(value) in missing else float(value) for value in values]  # type: ignore[arg-type]
+        read = [np.nan if type(value) in missing else _float(value) for value in values]
         return Column(NUMBER, np.array(read), is_category=is_category)
     return _time_column(values, missing, str(kind))
+
+
+def _float(value: object) -> float:
+    """A number; infinite, which is refused later, if it is too large."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
 
 
 def _text_column(values: Sequence[object], missing: set[type], is_category: bool) -> Column:
