@@ -218,6 +218,19 @@ def test_warm_start_keeps_the_encoding_and_ends_in_the_same_forest() -> None:
     assert same_trees(whole, grown)
 
 
+@pytest.mark.parametrize(("first", "second"), [([0], [1]), ([0], None), ("from_dtype", [0])])
+def test_warm_start_with_other_categories_is_refused(first: Any, second: Any) -> None:
+    rows = np.c_[np.arange(20) % 3, np.arange(20)]
+    forest = clone(FOREST).set_params(categorical_features=first, warm_start=True)
+    forest.fit(rows, HALVES).set_params(n_estimators=4).fit(rows, HALVES)
+    before = dict(vars(forest.set_params(categorical_features=second, n_estimators=5)))
+    with pytest.raises(
+        ValueError, match=r"column 0 of X was (a category|number).* warm_start=False"
+    ):
+        forest.fit(rows, HALVES)
+    assert vars(forest) == before
+
+
 def test_refit_keeps_the_encoding() -> None:
     forest = FAOForestClassifier(1, 2, max_depth=2, max_iter=3, random_state=0).fit(X, Y)
     encoding = forest.encoding_
@@ -329,6 +342,20 @@ def test_models_of_plain_numbers_read_numbers_in_any_container() -> None:
     assert np.array_equal(filled.predict(gaps), fitted.predict(NUMBERS))
     with pytest.raises(ValueError, match="minimum of 1 is required"):
         filled.predict(gaps.astype(object)[:0])
+
+
+def test_hidden_values_and_lazy_frames_are_refused() -> None:
+    hidden = np.ma.masked_array(NUMBERS, mask=NUMBERS > 15)
+    lazy = pl.DataFrame({"a": NUMBERS[:, 0]}).lazy()
+    plain, table = clone(PLAIN).fit(NUMBERS, HALVES), clone(PLAIN).fit([["a"], ["b"]], [0, 1])
+    for rows, text in ((hidden, r"filled\(np\.nan\)"), (lazy, r"lazy frame.* try X\.collect\(\)")):
+        for chosen in ("from_dtype", [0]):
+            with pytest.raises(TypeError, match=text):
+                clone(PLAIN).set_params(categorical_features=chosen).fit(rows, HALVES)
+        for fitted in (plain, table):
+            with pytest.raises(TypeError, match=text):
+                fitted.predict(rows)
+    assert np.array_equal(plain.predict(np.ma.masked_array(NUMBERS)), plain.predict(NUMBERS))
 
 
 def test_columns_of_rare_dtypes_are_fitted_alone() -> None:

@@ -53,7 +53,7 @@ def check_rows(estimator: BaseEstimator, X: object) -> Rows:
     """
     if _is_plain(estimator, X):
         return as_float32(X)
-    if _reads_as_matrix(estimator, X, reset=False):
+    if holds_numbers(X) and _reads_numbers(estimator):
         checked = validate_data(estimator, X, reset=False, **_NUMBERS)
         given: Rows | Table = as_float32(checked, column_names(estimator))
     else:
@@ -134,7 +134,8 @@ def _rows_and_targets(
     estimator: BaseEstimator, X: object, y: object, *, reset: bool, **options: bool
 ) -> tuple[Rows | Table, NDArray[Any]]:
     """Training rows, of which values may be missing, and their targets."""
-    if _reads_as_matrix(estimator, X, reset=reset):
+    is_matrix = holds_numbers(X) and not names_columns(estimator.categorical_features)
+    if is_matrix and (reset or _reads_numbers(estimator)):
         rows, targets = validate_data(estimator, X, y, reset=reset, **_NUMBERS, **options)
         return as_float32(rows, column_names(estimator)), targets
     validate_data(estimator, X, y, reset=reset, skip_check_array=True)
@@ -143,12 +144,9 @@ def _rows_and_targets(
     return table, check_X_y(unused, y, estimator=estimator, **options)[1]
 
 
-def _reads_as_matrix(estimator: BaseEstimator, X: object, *, reset: bool) -> bool:
-    """Whether rows are numbers alone, and columns of numbers are what the model reads."""
-    if reset:
-        return not names_columns(estimator.categorical_features) and holds_numbers(X)
-    encoding = estimator.encoding_
-    return (encoding is None or encoding.is_numeric) and holds_numbers(X)
+def _reads_numbers(estimator: BaseEstimator) -> bool:
+    """Whether all columns in training were numbers."""
+    return estimator.encoding_ is None or bool(estimator.encoding_.is_numeric)
 
 
 def check_targets(y: object) -> NDArray[np.float64]:

@@ -90,12 +90,19 @@ def _frame(X: object) -> Any:
     """X for narwhals if it is a frame in memory, else None."""
     if isinstance(X, np.ndarray | list | tuple):
         return None
-    found = nw.from_native(X, eager_only=True, pass_through=True)
+    found = nw.from_native(X, pass_through=True)
+    if isinstance(found, nw.LazyFrame):
+        raise TypeError("X is a lazy frame, whose rows are not there yet; try X.collect().")
     return found if isinstance(found, nw.DataFrame) else None
 
 
 def _array(X: object) -> NDArray[Any] | None:
     """X as an array whose strings are those of X, not numbers turned into text."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise TypeError(
+            "X is a masked array that hides values; give NaN for missing ones; try "
+            "X.astype(float).filled(np.nan)."
+        )
     if isinstance(X, np.ndarray):
         return X
     if not isinstance(X, list | tuple) and not hasattr(X, "__array__"):
