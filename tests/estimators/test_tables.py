@@ -458,6 +458,16 @@ def test_bad_categorical_features_are_refused(chosen: Any) -> None:
         clone(TREE).set_params(categorical_features=chosen).fit(X, Y)
 
 
+def test_errors_of_units_name_the_column_of_the_table() -> None:
+    table = pd.DataFrame(
+        {"job": ["cook", "clerk", "smith", None] * 5, "size": NUMBERS[:, 0] * 1e-30}
+    )
+    with pytest.raises(ValueError, match=r"and column 1 of X \(size\) by about"):
+        TAOTreeRegressor(leaf="linear", max_depth=1).fit(table, NUMBERS[:, 0] * 1e30)
+    with pytest.raises(ValueError, match=r"^column 1 of X \(size\) varies by about"):
+        CO2ForestClassifier(1, max_depth=1).fit(table, HALVES)
+
+
 # --- what is told of columns -----------------------------------------------------------------
 
 

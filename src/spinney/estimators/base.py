@@ -163,6 +163,13 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
             names = list(getattr(self, "feature_names_in_", unnamed))
         return np.array(names, dtype=object)
 
+    def _label_of_coordinate(self, coordinate: int) -> str:
+        """How messages speak of what a hyperplane weighs: a column, or a part of one."""
+        if self.encoding_ is None:
+            return f"column {coordinate} of X"
+        found = self.encoding_.coordinates[coordinate]
+        return f"column {found.column} of X ({found.name})"
+
     def _encoded(
         self, rows: Rows | Table, targets: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> Rows:

@@ -9,7 +9,7 @@ no numbers, and missing values, are the matter of :mod:`spinney.tables`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -303,13 +303,13 @@ def has_missing(rows: Rows) -> bool:
     return not _is_finite(rows if isinstance(rows, np.ndarray) else rows.data)
 
 
-def check_units(problem: Problem) -> None:
+def check_units(problem: Problem, label_of: Callable[[int], str]) -> None:
     """Raise if a linear leaf may need a slope of y over a column that does not fit a float32."""
     column = int(problem.inverse_scale.argmax())
     slope = problem.target_scale * problem.inverse_scale[column]
     if slope > LARGEST_SLOPE:
         raise ValueError(
-            f"y varies by about {problem.target_scale:.3g} and column {column} of X by about "
+            f"y varies by about {problem.target_scale:.3g} and {label_of(column)} by about "
             f"{problem.scale[column]:.3g}: weights of linear leaves could overflow; give a ratio "
             f'below {LARGEST_SLOPE:g}; try other units, or leaf="constant".'
         )
