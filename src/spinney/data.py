@@ -8,6 +8,7 @@ What users pass is checked before it comes here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
@@ -224,15 +225,19 @@ def _deviation(values: NDArray[np.float64], weights: NDArray[np.float64]) -> flo
     return deviation if deviation > 0 else 1.0
 
 
-def check_scales(scale: NDArray[np.float64], why: str = "") -> None:
-    """Raise if a column has a scale that a streaming solver cannot square."""
+def check_scales(
+    scale: NDArray[np.float64],
+    why: str = "",
+    label_of: Callable[[int], str] = "column {} of X".format,
+) -> None:
+    """Raise if a column, spoken of by its label, has a scale that a solver cannot square."""
     low, high = SCALES_OF_WIDE_ROWS
     is_bad = (scale > 0) & ((scale < low) | (scale > high))
     if is_bad.any():
         column = int(is_bad.argmax())
         why = why or f"with more than {LEAST_WIDTH_OF_BYTES - 1} columns"
         raise ValueError(
-            f"column {column} of X varies by about {scale[column]:.3g}; {why} give scales between "
+            f"{label_of(column)} varies by about {scale[column]:.3g}; {why} give scales between "
             f"{low:g} and {high:g}; try measuring the column in another unit."
         )
 

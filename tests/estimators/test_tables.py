@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ from spinney import (
     tune_co2,
     tune_fao,
 )
+from spinney.estimators.validation import as_float32
 from spinney.tables import TableEncoding
 from tests.estimators.test_bad_input import ESTIMATORS, FORESTS, IDS, IDS_OF_FORESTS
 
@@ -216,6 +218,19 @@ def test_warm_start_keeps_the_encoding_and_ends_in_the_same_forest() -> None:
     assert same_trees(whole, grown)
 
 
+@pytest.mark.parametrize(("first", "second"), [([0], [1]), ([0], None), ("from_dtype", [0])])
+def test_warm_start_with_other_categories_is_refused(first: Any, second: Any) -> None:
+    rows = np.c_[np.arange(20) % 3, np.arange(20)]
+    forest = clone(FOREST).set_params(categorical_features=first, warm_start=True)
+    forest.fit(rows, HALVES).set_params(n_estimators=4).fit(rows, HALVES)
+    before = dict(vars(forest.set_params(categorical_features=second, n_estimators=5)))
+    with pytest.raises(
+        ValueError, match=r"column 0 of X was (a category|number).* warm_start=False"
+    ):
+        forest.fit(rows, HALVES)
+    assert vars(forest) == before
+
+
 def test_refit_keeps_the_encoding() -> None:
     forest = FAOForestClassifier(1, 2, max_depth=2, max_iter=3, random_state=0).fit(X, Y)
     encoding = forest.encoding_
@@ -282,6 +297,78 @@ def test_columns_of_another_kind_are_refused(rows: Any, text: str) -> None:
         clone(TREE).fit(X, Y).predict(rows)
 
 
+PLAIN = TAOTreeClassifier(max_depth=1, random_state=0)
+NUMBERS, HALVES = np.arange(20.0)[:, None], np.arange(20) // 10
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (
+            np.array([["2020-01-01"]], dtype="M8[D]"),
+            r"holds datetime \(18262.0 in row 0\) but held",
+        ),
+        (np.array([[36]], dtype="m8[h]"), r"holds duration \(1.5 in row 0\) but held number"),
+        (np.array([["3"]]), r"column 0 of X holds text \('3' in row 0\) but held number"),
+        ([["a"]], r"holds text \('a' in row 0\) but held number in training; give values of the"),
+        (np.array([[None]], dtype=object), r"Input X contains NaN: X\[0, 0\] is missing"),
+    ],
+)
+def test_models_of_plain_numbers_refuse_other_kinds(rows: Any, text: str) -> None:
+    fitted = clone(PLAIN).set_params(warm_start=True).fit(NUMBERS, HALVES)
+    with pytest.raises(ValueError, match=text):
+        fitted.predict(rows)
+    before = dict(vars(fitted))
+    with pytest.raises(ValueError, match=text):
+        fitted.fit(np.repeat(rows, 20, axis=0), HALVES)
+    assert vars(fitted) == before
+
+
+def test_values_that_are_no_numbers_never_become_rows() -> None:
+    for values in (np.array([["3"]]), np.array([[1]], dtype="M8[D]"), np.array([[1j]])):
+        with pytest.raises(TypeError, match=r"X holds values of dtype .* give numbers"):
+            as_float32(values)
+
+
+def test_models_of_plain_numbers_read_numbers_in_any_container() -> None:
+    fitted = clone(PLAIN).fit(NUMBERS, HALVES)
+    for form in (NUMBERS.astype(object), NUMBERS.astype(int), NUMBERS > 9, NUMBERS.tolist()):
+        assert fitted.predict(form).shape == (20,)
+    assert np.array_equal(fitted.predict(NUMBERS.astype(object)), fitted.predict(NUMBERS))
+    gaps = pd.DataFrame({"a": pd.arrays.SparseArray(NUMBERS[:, 0])})
+    filled = clone(PLAIN).fit(gaps, HALVES)
+    assert filled.encoding_ is None
+    assert same_trees(filled, fitted)
+    assert np.array_equal(filled.predict(gaps), fitted.predict(NUMBERS))
+    with pytest.raises(ValueError, match="minimum of 1 is required"):
+        filled.predict(gaps.astype(object)[:0])
+
+
+def test_hidden_values_and_lazy_frames_are_refused() -> None:
+    hidden = np.ma.masked_array(NUMBERS, mask=NUMBERS > 15)
+    lazy = pl.DataFrame({"a": NUMBERS[:, 0]}).lazy()
+    plain, table = clone(PLAIN).fit(NUMBERS, HALVES), clone(PLAIN).fit([["a"], ["b"]], [0, 1])
+    for rows, text in ((hidden, r"filled\(np\.nan\)"), (lazy, r"lazy frame.* try X\.collect\(\)")):
+        for chosen in ("from_dtype", [0]):
+            with pytest.raises(TypeError, match=text):
+                clone(PLAIN).set_params(categorical_features=chosen).fit(rows, HALVES)
+        for fitted in (plain, table):
+            with pytest.raises(TypeError, match=text):
+                fitted.predict(rows)
+    assert np.array_equal(plain.predict(np.ma.masked_array(NUMBERS)), plain.predict(NUMBERS))
+
+
+def test_columns_of_rare_dtypes_are_fitted_alone() -> None:
+    days = pd.date_range("2020", periods=20, tz="America/New_York")
+    dates = pa.array([*range(19), None], pa.date32()).cast(pa.date64())
+    for table in (pd.DataFrame({"c": days}), pa.table({"c": dates})):
+        fitted = clone(PLAIN).fit(table, HALVES)
+        assert fitted.encoding_.coordinates[0].kind == "datetime"
+        assert fitted.score(table, HALVES) > 0.9
+    empty = pd.DataFrame({"c": pd.array([None] * 20, dtype=pd.ArrowDtype(pa.null()))})
+    assert clone(PLAIN).fit(empty, HALVES).get_coordinate_names().tolist() == ["c is missing"]
+
+
 def test_bad_targets_of_tables_are_refused_as_ever() -> None:
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         TREE.fit(X, Y[:-1])
@@ -306,6 +393,56 @@ def test_numbers_can_be_named_as_categories(chosen: Any) -> None:
         assert np.array_equal(unnamed.predict(table.to_numpy()), fitted.predict(table))
 
 
+@pytest.mark.parametrize("chosen", ["from_dtype", [0]])
+def test_ids_that_float64_cannot_tell_apart_are_no_categories(chosen: Any) -> None:
+    dtype = "category" if chosen == "from_dtype" else "int64"
+    large, small = (
+        pd.DataFrame({"id": ids * 10}).astype(dtype) for ids in ([2**53, 2**53 + 1], [1, 2**53 - 1])
+    )
+    y = np.arange(20) % 2
+    tree = clone(PLAIN).set_params(categorical_features=chosen)
+    with pytest.raises(
+        ValueError, match=r"\(id\) holds the category 9007199254740992 .*astype\(str"
+    ):
+        tree.fit(large, y)
+    assert tree.fit(large.astype(str), y).score(large.astype(str), y) == 1.0
+    assert tree.fit(small, y).score(small, y) == 1.0
+    assert tree.predict(large).shape == (20,)  # levels that training did not have
+
+
+def test_integers_beyond_float64_are_refused() -> None:
+    rows = np.array([[1], [-(10**400)]] * 10, dtype=object)
+    for chosen in ("from_dtype", [0]):
+        with pytest.raises(ValueError, match="contains infinity or a value too large: column 0"):
+            clone(PLAIN).set_params(categorical_features=chosen).fit(rows, HALVES)
+
+
+@pytest.mark.parametrize("chosen", [["d"], [0], [True]])
+@pytest.mark.parametrize("days", [pd.date_range("2020", periods=20), pd.to_timedelta(range(20))])
+def test_times_named_as_categories_are_refused(chosen: Any, days: Any) -> None:
+    tree = clone(PLAIN).set_params(categorical_features=chosen)
+    table = pd.DataFrame({"d": days})
+    with pytest.raises(ValueError, match=r"column 0 of X \(d\) holds d.*, but .* astype\(str\)"):
+        tree.fit(table, HALVES)
+    assert tree.fit(table.astype(str), HALVES).encoding_.kind(0) == "text_levels"
+
+
+def test_categories_that_are_times_are_told_apart_by_their_text() -> None:
+    days = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-03", None, "2020-01-02"] * 5), name="d")
+    table = days.astype("category").to_frame()
+    y = (days == "2020-01-02").astype(int)
+    fitted = clone(TREE).fit(table, y)
+    assert fitted.get_coordinate_names().tolist() == [
+        "d = 2020-01-01 00:00:00",
+        "d = 2020-01-02 00:00:00",
+        "d = 2020-01-03 00:00:00",
+        "d is missing",
+    ]
+    assert fitted.score(table, y) == 1.0
+    dictionary = pa.table({"d": pa.array(days, pa.timestamp("us")).dictionary_encode()})
+    assert np.array_equal(fitted.predict(dictionary), fitted.predict(table))
+
+
 def test_no_category_means_numbers() -> None:
     table = pd.DataFrame({"code": pd.Categorical([3, 1, 2] * 20)})
     y = (np.arange(60) % 2).astype(int)
@@ -319,6 +456,16 @@ def test_no_category_means_numbers() -> None:
 def test_bad_categorical_features_are_refused(chosen: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="categorical_features"):
         clone(TREE).set_params(categorical_features=chosen).fit(X, Y)
+
+
+def test_errors_of_units_name_the_column_of_the_table() -> None:
+    table = pd.DataFrame(
+        {"job": ["cook", "clerk", "smith", None] * 5, "size": NUMBERS[:, 0] * 1e-30}
+    )
+    with pytest.raises(ValueError, match=r"and column 1 of X \(size\) by about"):
+        TAOTreeRegressor(leaf="linear", max_depth=1).fit(table, NUMBERS[:, 0] * 1e30)
+    with pytest.raises(ValueError, match=r"^column 1 of X \(size\) varies by about"):
+        CO2ForestClassifier(1, max_depth=1).fit(table, HALVES)
 
 
 # --- what is told of columns -----------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from spinney.tables.levels import (
     codes_among,
     cross_fitted_means,
     learn_levels,
+    level_coordinates,
 )
 from tests.reference import level_means
 
@@ -34,6 +36,20 @@ def learn(values: Any, weights: Any = None, targets: Any = None, **options: Any)
     weights = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=float)
     targets = np.zeros((n_rows, 1)) if targets is None else np.asarray(targets, dtype=float)
     return learn_levels(code_column(text(values)), targets, weights, **options)
+
+
+def test_levels_are_indexed_once_and_the_index_is_no_part_of_their_state() -> None:
+    for column in (text("abcdefgh"), number_column(np.arange(8.0))):
+        coded = code_column(column)
+        levels = learn_levels(coded, np.zeros((8, 1)), np.ones(8))
+        fresh = pickle.dumps(levels)
+        level_coordinates(levels, column)
+        index = levels.places_of_known
+        level_coordinates(levels, column)
+        assert levels.places_of_known is index
+        assert index.codes(column).tolist() == list(range(8))
+        assert pickle.dumps(levels) == fresh
+        assert "places_of_known" not in vars(pickle.loads(fresh))
 
 
 def test_codes_are_places_among_sorted_levels() -> None:

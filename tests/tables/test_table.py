@@ -98,6 +98,47 @@ def test_intervals_are_told_apart_by_their_text() -> None:
         assert told(column) == ["(0, 4]", "(4, 10]", "(4, 10]", *expected]
 
 
+DICTIONARY = pa.table({"c": pa.array(["a", None, "b"]).dictionary_encode()})
+
+
+@pytest.mark.parametrize(
+    ("frame", "kind", "expected"),
+    [
+        (pa.table({"c": pa.array([86400000, None], pa.date64())}), DATETIME, [1.0, None]),
+        (
+            pd.DataFrame({"c": pd.array([18262, None], dtype=pd.ArrowDtype(pa.date32()))}),
+            DATETIME,
+            [18262.0, None],
+        ),
+        (
+            pa.table({"c": pa.array([86400000, None], pa.date64())}).to_pandas(
+                types_mapper=pd.ArrowDtype
+            ),
+            DATETIME,
+            [1.0, None],
+        ),
+        (
+            pd.DataFrame({"c": pd.to_datetime(["2020-01-01 12:00", None])}).apply(
+                lambda times: times.dt.tz_localize("America/New_York")
+            ),
+            DATETIME,
+            [18262.0 + 17 / 24, None],
+        ),
+        (pd.DataFrame({"c": pd.array([None], dtype=pd.ArrowDtype(pa.null()))}), TEXT, [None]),
+        (pa.table({"c": pa.nulls(1)}), TEXT, [None]),
+        (pl.DataFrame({"c": [None]}), NUMBER, [None]),
+        (pd.DataFrame({"c": pd.arrays.SparseArray([np.nan, 1.0])}), NUMBER, [None, 1.0]),
+        (pd.DataFrame({"c": pd.arrays.SparseArray(["a", "b"])}), TEXT, ["a", "b"]),
+        (pa.table({"c": pa.array([1, None], pa.decimal256(50, 2))}), NUMBER, [1.0, None]),
+        (DICTIONARY.to_pandas(types_mapper=pd.ArrowDtype), TEXT, ["a", None, "b"]),
+    ],
+)
+def test_rare_dtypes_are_read(frame: Any, kind: str, expected: list[Any]) -> None:
+    [column] = read_table(frame).columns
+    assert column.kind == kind
+    assert told(column) == expected
+
+
 def test_numbers_in_lists_of_text_stay_numbers() -> None:
     table = read_table([[1, "a"], [2.5, "b"]])
     assert [told(column) for column in table.columns] == [[1.0, 2.5], ["a", "b"]]
@@ -113,6 +154,16 @@ def test_numbers_in_lists_of_text_stay_numbers() -> None:
         (pa.table({"l": [{"a": 1}]}), TypeError, "Struct"),
         (pa.table({"b": [b"a"]}), TypeError, "Binary"),
         (pd.DataFrame({"l": [[1], [2]]}), TypeError, "type list in row 0"),
+        (
+            pd.DataFrame({"p": pd.period_range("2020", periods=2, freq="M")}),
+            TypeError,
+            r"type Period in row 0, .* try \.dt\.to_timestamp\(\)",
+        ),
+        (
+            pd.DataFrame({"i": pd.interval_range(0, 2)}),
+            TypeError,
+            r'type Interval in row 0, .* try astype\("category"\)',
+        ),
         (np.array([[1j]], dtype=object), ValueError, "Complex data not supported"),
         (sp.csr_matrix((2, 2)), TypeError, "X is sparse, but this model reads categories"),
         ("rows", TypeError, "X is of type str"),
@@ -131,7 +182,14 @@ def test_what_cannot_be_read_is_refused_by_name(X: Any, error: type, text: str) 
         ([[1, 2], [3, 4]], True),
         (sp.csr_matrix((2, 2)), True),
         (pd.DataFrame({"a": [1.0, np.nan], "b": [True, False]}), True),
-        (pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1.0])}), True),
+        (pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1.0], fill_value=0.0)}), True),
+        (pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1.0])}), False),  # NaN is not stored
+        (pd.DataFrame({"a": pd.arrays.SparseArray(["a", "b"])}), False),
+        (pd.DataFrame({"a": np.ones(2, dtype=np.longdouble)}), True),
+        (pd.DataFrame({"a": pd.date_range("2020", periods=2, tz="America/New_York")}), False),
+        (pd.DataFrame({"a": pd.period_range("2020", periods=2, freq="M")}), False),
+        (pd.DataFrame({"a": pd.interval_range(0, 2)}), False),
+        (pa.table({"a": pa.array([0], pa.date64())}), False),
         (pl.DataFrame({"a": [1, None]}), True),
         (pl.DataFrame({"a": [True, None]}), False),
         (pd.DataFrame({"a": ["x"]}), False),

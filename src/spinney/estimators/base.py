@@ -23,7 +23,12 @@ from spinney import _core
 from spinney.checkpoint import Checkpoint
 from spinney.data import Problem, classification_problem, regression_problem
 from spinney.estimators.class_weight import class_factors
-from spinney.estimators.encoded import class_indicators, encoded_rows, learn_encoding
+from spinney.estimators.encoded import (
+    check_same_categories,
+    class_indicators,
+    encoded_rows,
+    learn_encoding,
+)
 from spinney.estimators.fingerprint import generator_state, identity_of
 from spinney.estimators.predictor import Compilable
 from spinney.estimators.readout import Readout
@@ -158,12 +163,21 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
             names = list(getattr(self, "feature_names_in_", unnamed))
         return np.array(names, dtype=object)
 
+    def _label_of_coordinate(self, coordinate: int) -> str:
+        """How messages speak of what a hyperplane weighs: a column, or a part of one."""
+        if self.encoding_ is None:
+            return f"column {coordinate} of X"
+        found = self.encoding_.coordinates[coordinate]
+        return f"column {found.column} of X ({found.name})"
+
     def _encoded(
         self, rows: Rows | Table, targets: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> Rows:
         """Weighted training rows as numbers; learns how, unless an earlier fit has."""
-        if not self._is_continued():
-            check_categorical_features(self.categorical_features)
+        check_categorical_features(self.categorical_features)
+        if self._is_continued():
+            check_same_categories(self, rows)
+        else:
             self.encoding_ = learn_encoding(self, rows, targets, weights)
         return encoded_rows(self.encoding_, rows, targets, weights)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from spinney.estimators.validation import Rows, check_complete, column_names, has_missing
+from spinney.estimators.validation import Rows, column_names, has_missing, plain_rows
 from spinney.tables import (
     Table,
     TableEncoding,
@@ -15,6 +15,9 @@ from spinney.tables import (
     learn_matrix,
     learn_table,
 )
+from spinney.tables.columns import NUMBER
+from spinney.tables.encoding import EMPTY
+from spinney.tables.table import label_of
 
 
 def learn_encoding(
@@ -34,6 +37,27 @@ def learn_encoding(
     return None if encoding.is_numeric and is_complete else encoding
 
 
+def check_same_categories(estimator: BaseEstimator, rows: Rows | Table) -> None:
+    """Raise if other numbers are named as categories than in the fit that this one goes on from.
+
+    What dtypes say is not compared: columns keep the part that they had.
+    """
+    chosen = estimator.categorical_features
+    if not isinstance(rows, Table) or isinstance(chosen, str):
+        return
+    encoding = estimator.encoding_
+    known: set[int] = set() if encoding is None else set(encoding.levels)
+    for number, is_category in enumerate(category_mask(chosen, rows).tolist()):
+        column = rows.columns[number]
+        is_empty = encoding is not None and encoding.kind(number) == EMPTY
+        if column.kind == NUMBER and not is_empty and is_category != (number in known):
+            raise ValueError(
+                f"{label_of(number, rows.names)} was {'a category' if number in known else NUMBER} "
+                f"in the fit that this one goes on from, but categorical_features={chosen!r} says "
+                "otherwise; give the same categories; try warm_start=False."
+            )
+
+
 def encoded_rows(
     encoding: TableEncoding | None,
     rows: Rows | Table,
@@ -43,10 +67,7 @@ def encoded_rows(
     """Training rows as the core reads them."""
     if encoding is not None:
         return encode_training(encoding, rows, targets, weights)
-    if isinstance(rows, Table):
-        return rows.as_matrix()
-    check_complete(rows)
-    return rows
+    return plain_rows(rows)
 
 
 def class_indicators(codes: NDArray[np.int32], n_classes: int) -> NDArray[np.float64]:

@@ -41,7 +41,8 @@ class GrownEstimator(Estimator):
     def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
         problem = super()._problem(X, y, sample_weight)
         if self._split() in SQUARING_SPLITS:
-            check_scales(problem.scale, f"{type(self).__name__} squares it, so")
+            why = f"{type(self).__name__} squares it, so"
+            check_scales(problem.scale, why, self._label_of_coordinate)
         return problem
 
     def _split(self) -> str:

@@ -87,5 +87,5 @@ class TAORegression(Regression, TAOEstimator):
     def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
         problem = super()._problem(X, y, sample_weight)
         if self.leaf == "linear":
-            check_units(problem)
+            check_units(problem, self._label_of_coordinate)
         return problem

@@ -9,7 +9,7 @@ no numbers, and missing values, are the matter of :mod:`spinney.tables`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -20,7 +20,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from spinney.data import Problem
-from spinney.tables import Table, holds_numbers, names_columns, read_table
+from spinney.tables import (
+    Table,
+    encoding_of_numbers,
+    holds_numbers,
+    names_columns,
+    read_table,
+)
 
 Rows: TypeAlias = NDArray[np.float32] | sp.csr_matrix
 
@@ -47,19 +53,24 @@ def check_rows(estimator: BaseEstimator, X: object) -> Rows:
     """
     if _is_plain(estimator, X):
         return as_float32(X)
-    encoding = estimator.encoding_
-    if encoding is None:
-        checked = validate_data(estimator, X, reset=False, **_NUMBERS)
-        rows = as_float32(checked, column_names(estimator))
-        check_complete(rows)
-        return rows
-    if encoding.is_numeric and holds_numbers(X):
+    if holds_numbers(X) and _reads_numbers(estimator):
         checked = validate_data(estimator, X, reset=False, **_NUMBERS)
         given: Rows | Table = as_float32(checked, column_names(estimator))
     else:
         validate_data(estimator, X, reset=False, skip_check_array=True)
         given = read_table(X, column_names(estimator))
-    return cast("Rows", encoding.encode(given))
+    encoding = estimator.encoding_
+    return plain_rows(given) if encoding is None else cast("Rows", encoding.encode(given))
+
+
+def plain_rows(given: Rows | Table) -> Rows:
+    """Rows of a model of plain numbers: columns of other kinds and missing values are refused."""
+    if isinstance(given, Table):
+        rows: Rows = encoding_of_numbers(len(given.columns), given.names).encode(given)
+    else:
+        rows = given
+    check_complete(rows)
+    return rows
 
 
 def _is_plain(estimator: BaseEstimator, X: object) -> bool:
@@ -123,7 +134,8 @@ def _rows_and_targets(
     estimator: BaseEstimator, X: object, y: object, *, reset: bool, **options: bool
 ) -> tuple[Rows | Table, NDArray[Any]]:
     """Training rows, of which values may be missing, and their targets."""
-    if _reads_as_matrix(estimator, X, reset=reset):
+    is_matrix = holds_numbers(X) and not names_columns(estimator.categorical_features)
+    if is_matrix and (reset or _reads_numbers(estimator)):
         rows, targets = validate_data(estimator, X, y, reset=reset, **_NUMBERS, **options)
         return as_float32(rows, column_names(estimator)), targets
     validate_data(estimator, X, y, reset=reset, skip_check_array=True)
@@ -132,12 +144,9 @@ def _rows_and_targets(
     return table, check_X_y(unused, y, estimator=estimator, **options)[1]
 
 
-def _reads_as_matrix(estimator: BaseEstimator, X: object, *, reset: bool) -> bool:
-    """Whether training rows are numbers alone, or are to be like those of an earlier fit."""
-    if reset:
-        return not names_columns(estimator.categorical_features) and holds_numbers(X)
-    encoding = estimator.encoding_
-    return encoding is None or (encoding.is_numeric and holds_numbers(X))
+def _reads_numbers(estimator: BaseEstimator) -> bool:
+    """Whether all columns in training were numbers."""
+    return estimator.encoding_ is None or bool(estimator.encoding_.is_numeric)
 
 
 def check_targets(y: object) -> NDArray[np.float64]:
@@ -174,6 +183,10 @@ def as_float32(X: object, column_names: Sequence[str] | None = None) -> Rows:
     if sp.issparse(X):
         return _sparse_as_float32(X, column_names)
     dense = np.asarray(X)
+    if dense.dtype.kind not in "fiub":
+        raise TypeError(
+            f"X holds values of dtype {dense.dtype}; give numbers; try converting the columns."
+        )
     with np.errstate(over="ignore", under="ignore"):
         rows = np.require(dense, np.float32, ["C", "A", "E"])
     if dense.dtype.kind == "f" and dense.dtype.itemsize > 4 and not _is_finite(rows):
@@ -290,13 +303,13 @@ def has_missing(rows: Rows) -> bool:
     return not _is_finite(rows if isinstance(rows, np.ndarray) else rows.data)
 
 
-def check_units(problem: Problem) -> None:
+def check_units(problem: Problem, label_of: Callable[[int], str]) -> None:
     """Raise if a linear leaf may need a slope of y over a column that does not fit a float32."""
     column = int(problem.inverse_scale.argmax())
     slope = problem.target_scale * problem.inverse_scale[column]
     if slope > LARGEST_SLOPE:
         raise ValueError(
-            f"y varies by about {problem.target_scale:.3g} and column {column} of X by about "
+            f"y varies by about {problem.target_scale:.3g} and {label_of(column)} by about "
             f"{problem.scale[column]:.3g}: weights of linear leaves could overflow; give a ratio "
             f'below {LARGEST_SLOPE:g}; try other units, or leaf="constant".'
         )

@@ -1,7 +1,7 @@
 """Tables as they are: columns of any kind become the float32 coordinates that trees read."""
 
 from spinney.tables.columns import Column
-from spinney.tables.encoding import KINDS, Coordinate, TableEncoding
+from spinney.tables.encoding import KINDS, Coordinate, TableEncoding, encoding_of_numbers
 from spinney.tables.learn import encode_training, learn_matrix, learn_table
 from spinney.tables.levels import Levels
 from spinney.tables.roles import category_mask, check_categorical_features, names_columns
@@ -17,6 +17,7 @@ __all__ = [
     "category_mask",
     "check_categorical_features",
     "encode_training",
+    "encoding_of_numbers",
     "holds_numbers",
     "learn_matrix",
     "learn_table",

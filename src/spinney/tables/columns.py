@@ -7,6 +7,7 @@ refused here, by the name of its column.
 from __future__ import annotations
 
 import datetime
+import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,8 @@ MICROSECONDS_A_DAY = 86_400_000_000
 _NO_NUMBERS = np.zeros(0)
 #: Types of values that say "missing" and nothing else, by name: pandas is not a dependency.
 _MISSING_TYPES = ("NoneType", "NAType", "NaTType")
+#: What to try instead of types of pandas that could be read in more than one way.
+_ADVICE = {"Period": ".dt.to_timestamp()", "Interval": 'astype("category")'}
 _KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
     (TEXT, (str,)),
     (NUMBER, (numbers.Real, np.number, np.bool_, Decimal)),
@@ -89,7 +92,7 @@ def time_column(kind: str, microseconds: NDArray[np.generic]) -> Column:
 def object_column(values: Sequence[object], label: str, *, is_category: bool = False) -> Column:
     """Column of Python values of one kind, some of which may be missing.
 
-    Categories that are no numbers, as intervals, are told apart by their text.
+    Categories that are no numbers, as intervals and dates, are told apart by their text.
     """
     types = set(map(type, values))
     missing = {kind for kind in types if kind.__name__ in _MISSING_TYPES}
@@ -102,7 +105,7 @@ def object_column(values: Sequence[object], label: str, *, is_category: bool = F
         values = [None if _is_nan(value) else value for value in values]
         missing = missing | {type(None)}
         kind_of = {kind: _kind(kind) for kind in set(map(type, values)) - missing}
-    if is_category and None in kind_of.values():
+    if is_category and not {NUMBER, TEXT}.issuperset(kind_of.values()):
         kind_of = dict.fromkeys(kind_of, TEXT)
     kinds = set(kind_of.values())
     if len(kinds) != 1 or None in kinds:
@@ -111,9 +114,17 @@ def object_column(values: Sequence[object], label: str, *, is_category: bool = F
     if kind == TEXT:
         return _text_column(values, missing, is_category)
     if kind == NUMBER:
-        read = [np.nan if type(value) in missing else float(value) for value in values]  # type: ignore[arg-type]
+        read = [np.nan if type(value) in missing else _float(value) for value in values]
         return Column(NUMBER, np.array(read), is_category=is_category)
     return _time_column(values, missing, str(kind))
+
+
+def _float(value: object) -> float:
+    """A number; infinite, which is refused later, if it is too large."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
 
 
 def _text_column(values: Sequence[object], missing: set[type], is_category: bool) -> Column:
@@ -153,10 +164,10 @@ def _refuse(values: Sequence[object], kind_of: dict[type, str | None], label: st
         name = type(values[row]).__name__
         if issubclass(type(values[row]), complex | np.complexfloating):
             raise ValueError(f"Complex data not supported: {label} holds {values[row]!r}.")
+        advice = _ADVICE.get(name, "one column for each part of it, or leave the column out")
         raise TypeError(
             f"{label} holds a value of type {name} in row {row}, but an argument must be a "
-            "string or a number, a date, a duration or missing; try one column for each part of "
-            "it, or leave the column out."
+            f"string or a number, a date, a duration or missing; try {advice}."
         )
     first: dict[str | None, str] = {}
     for row, value in enumerate(values):

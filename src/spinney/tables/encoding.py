@@ -237,6 +237,18 @@ class TableEncoding:
                 yield Coordinate(column, "is_missing", f"{name} is missing")
 
 
+def encoding_of_numbers(n_columns: int, names: tuple[str, ...] | None) -> TableEncoding:
+    """Encoding of plain numbers: it changes none, leaves holes and refuses all other kinds."""
+    return TableEncoding(
+        np.full(n_columns, _CODE[NUMBER], dtype=np.uint8),
+        np.full(n_columns, np.nan, dtype=np.float32),
+        np.zeros(n_columns),
+        np.zeros(n_columns, dtype=np.bool_),
+        {},
+        names,
+    )
+
+
 def _is_same(one: object, other: object) -> bool:
     """Whether two states are equal, bit for bit."""
     if isinstance(one, dict) and isinstance(other, dict):

@@ -17,6 +17,7 @@ from spinney.tables.encoding import (
     Matrix,
     TableEncoding,
     as_float32,
+    check_finite,
 )
 from spinney.tables.levels import (
     MOST_LEVELS,
@@ -30,6 +31,9 @@ from spinney.tables.table import Table, label_of
 #: Missing numbers get a coordinate if the targets of rows with and without a value differ by this
 #: many deviations: what is called a small effect.
 LEAST_EFFECT = 0.2
+
+#: From here on float64 does not hold every integer.
+FIRST_INEXACT = 2.0**53
 
 
 def learn_table(
@@ -63,6 +67,8 @@ def learn_table(
         is_missing = column.is_missing
         kind = _kind(column, bool(is_category[number]), is_missing)
         kinds[number] = KINDS.index(kind)
+        if kind == NUMBER_LEVELS:
+            _check_levels(column.numbers, label_of(number, table.names))
         if kind in (NUMBER_LEVELS, TEXT_LEVELS):
             levels[number] = learn_levels(
                 code_column(column), targets, weights, most_levels=most_levels
@@ -87,6 +93,19 @@ def _kind(column: Column, is_category: bool, is_missing: NDArray[np.bool_]) -> s
     if column.kind == TEXT:
         return TEXT_LEVELS
     return NUMBER_LEVELS if is_category and column.kind == NUMBER else column.kind
+
+
+def _check_levels(values: NDArray[np.float64], label: str) -> None:
+    """Raise if numbers that are levels are so large that other integers may have become them."""
+    check_finite(values, label)
+    is_large = np.abs(values) >= FIRST_INEXACT
+    if is_large.any():
+        row = int(is_large.argmax())
+        raise ValueError(
+            f"{label} holds the category {values[row]:.0f} in row {row}; numbers are told apart "
+            f"as categories between -{FIRST_INEXACT - 1:.0f} and {FIRST_INEXACT - 1:.0f}; try "
+            "text, for instance with astype(str)."
+        )
 
 
 def learn_matrix(

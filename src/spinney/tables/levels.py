@@ -9,8 +9,9 @@ rows get averages over rows of other folds, so that no row's own target is in it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,34 @@ N_FOLDS = 5
 MISSING, UNKNOWN = -1, -2
 
 
+class Places:
+    """An index of sorted levels: it takes longer to make than to find the levels of a few rows."""
+
+    def __init__(self, levels: Sequence[Level]) -> None:
+        self._levels = levels
+
+    def codes(self, column: Column) -> NDArray[np.intp]:
+        """Place of each value of a column, MISSING or UNKNOWN."""
+        if column.kind == TEXT:
+            place = self._place
+            return np.array([place.get(text, UNKNOWN) for text in column.texts], dtype=np.intp)
+        values, known = column.numbers, self._numbers
+        codes = np.full(len(values), UNKNOWN, dtype=np.intp)
+        if len(known):
+            nearest = np.minimum(np.searchsorted(known, values), len(known) - 1)
+            codes = np.where(known[nearest] == values, nearest, UNKNOWN)
+        codes[np.isnan(values)] = MISSING
+        return codes
+
+    @cached_property
+    def _place(self) -> dict[Level | None, int]:
+        return {**{level: code for code, level in enumerate(self._levels)}, None: MISSING}
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.float64]:
+        return np.array(self._levels, dtype=np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class Levels:
     """What is known of the levels of one column.
@@ -56,6 +85,19 @@ class Levels:
     has_rest: bool
     known: tuple[Level, ...] = ()
     means: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+    @cached_property
+    def places_of_own(self) -> Places:
+        """Index of the levels with a coordinate."""
+        return Places(self.own)
+
+    @cached_property
+    def places_of_known(self) -> Places:
+        """Index of the levels with a mean."""
+        return Places(self.known)
 
     @property
     def n_outputs(self) -> int:
@@ -88,17 +130,7 @@ def code_column(column: Column) -> Coded:
 
 def codes_among(column: Column, levels: Sequence[Level]) -> NDArray[np.intp]:
     """Place of each value among given sorted levels, MISSING or UNKNOWN."""
-    if column.kind == TEXT:
-        place: dict[Level | None, int] = {level: code for code, level in enumerate(levels)}
-        place[None] = MISSING
-        return np.array([place.get(text, UNKNOWN) for text in column.texts], dtype=np.intp)
-    values, known = column.numbers, np.array(levels, dtype=np.float64)
-    codes = np.full(len(values), UNKNOWN, dtype=np.intp)
-    if len(known):
-        nearest = np.minimum(np.searchsorted(known, values), len(known) - 1)
-        codes = np.where(known[nearest] == values, nearest, UNKNOWN)
-    codes[np.isnan(values)] = MISSING
-    return codes
+    return Places(levels).codes(column)
 
 
 def learn_levels(
@@ -136,12 +168,12 @@ def level_coordinates(levels: Levels, column: Column) -> NDArray[np.float32]:
     """Coordinates of a column's values, (n_rows, levels.width)."""
     out = np.zeros((len(column), levels.width), dtype=np.float32)
     if levels.own or levels.has_rest:
-        codes = codes_among(column, levels.own)
+        codes = levels.places_of_own.codes(column)
         rows = np.flatnonzero(codes >= 0)
         out[rows, codes[rows]] = 1.0
         out[codes == UNKNOWN, len(levels.own) : len(levels.own) + int(levels.has_rest)] = 1.0
     if levels.n_outputs:
-        place = codes_among(column, levels.known)
+        place = levels.places_of_known.codes(column)
         place = np.where(place == MISSING, len(levels.known), place)
         place = np.where(place == UNKNOWN, len(levels.known) + 1, place)
         out[:, levels.width - levels.n_outputs :] = levels.means[place]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.tables.columns import TEXT
+from spinney.tables.columns import DATETIME, DURATION, TEXT
 from spinney.tables.table import Table, label_of
 
 FROM_DTYPE = "from_dtype"
@@ -58,6 +58,7 @@ def category_mask(categorical_features: object, table: Table) -> NDArray[np.bool
             is_category[_from_numbers(given, len(is_category))] = True
         else:
             is_category[_from_names(given.tolist(), table.names)] = True
+    _check_times(table, is_category)
     _check_texts(table, is_text & ~is_category)
     return is_category
 
@@ -94,6 +95,17 @@ def _from_names(given: list[str], names: Sequence[str] | None) -> list[int]:
             f"{list(names)!r}; try checking the spelling."
         )
     return [list(names).index(name) for name in given]
+
+
+def _check_times(table: Table, is_category: NDArray[np.bool_]) -> None:
+    """Raise if dates or durations are named as categories: their text is not ours to choose."""
+    for number in np.flatnonzero(is_category).tolist():
+        kind = table.columns[number].kind
+        if kind in (DATETIME, DURATION):
+            raise ValueError(
+                f"{label_of(number, table.names)} holds {kind}, but categorical_features names it; "
+                "give text or numbers as categories; try astype(str), or do not name it."
+            )
 
 
 def _check_texts(table: Table, is_refused: NDArray[np.bool_]) -> None:

@@ -39,10 +39,6 @@ class Table:
         """Number of rows."""
         return len(self.columns[0])
 
-    def as_matrix(self) -> NDArray[np.float32]:
-        """A table of numbers alone as an array."""
-        return np.column_stack([column.numbers.astype(np.float32) for column in self.columns])
-
     def take(self, is_kept: NDArray[np.bool_]) -> Table:
         """The table with some of its rows."""
         return Table(tuple(column.take(is_kept) for column in self.columns), self.names)
@@ -77,6 +73,11 @@ def read_table(X: object, names: Sequence[str] | None = None) -> Table:
     kept = None if names is None else tuple(names)
     frame = _frame(X)
     if frame is not None:
+        if not len(frame):  # in the words of scikit-learn, as of arrays
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum of 1 is "
+                "required; give at least one row."
+            )
         series = enumerate(frame.iter_columns())
         return Table(tuple(_read_series(s, label_of(j, names)) for j, s in series), kept)
     array = _array(X)
@@ -89,12 +90,19 @@ def _frame(X: object) -> Any:
     """X for narwhals if it is a frame in memory, else None."""
     if isinstance(X, np.ndarray | list | tuple):
         return None
-    found = nw.from_native(X, eager_only=True, pass_through=True)
+    found = nw.from_native(X, pass_through=True)
+    if isinstance(found, nw.LazyFrame):
+        raise TypeError("X is a lazy frame, whose rows are not there yet; try X.collect().")
     return found if isinstance(found, nw.DataFrame) else None
 
 
 def _array(X: object) -> NDArray[Any] | None:
     """X as an array whose strings are those of X, not numbers turned into text."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise TypeError(
+            "X is a masked array that hides values; give NaN for missing ones; try "
+            "X.astype(float).filled(np.nan)."
+        )
     if isinstance(X, np.ndarray):
         return X
     if not isinstance(X, list | tuple) and not hasattr(X, "__array__"):
@@ -109,7 +117,20 @@ def _array(X: object) -> NDArray[Any] | None:
 def _is_numeric(series: Any) -> bool:
     if series.dtype == nw.Boolean:  # numpy has no missing truth value
         return not series.null_count()
-    return bool(series.dtype.is_numeric()) or series.dtype == nw.Unknown
+    if series.dtype == nw.Unknown:
+        return _is_matrix_of_pandas(getattr(series.to_native(), "dtype", None))
+    return bool(series.dtype.is_numeric())
+
+
+def _is_matrix_of_pandas(dtype: Any) -> bool:
+    """Whether scikit-learn reads a pandas dtype that narwhals does not know as numbers.
+
+    Such are long floats, and sparse columns if what they do not store is 0.
+    """
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "fiubc"
+    kind = getattr(getattr(dtype, "subtype", None), "kind", "O")
+    return kind in "fiub" and bool(getattr(dtype, "fill_value", None) == 0)
 
 
 def _read_series(series: Any, label: str) -> Column:
@@ -130,6 +151,19 @@ def _read_series(series: Any, label: str) -> Column:
         )
     if dtype in (nw.Categorical, nw.Enum):
         return object_column(_categories(series), label, is_category=True)
+    if dtype == nw.Unknown:
+        return _read_unknown(series, label)
+    return object_column(series.to_list(), label)
+
+
+def _read_unknown(series: Any, label: str) -> Column:
+    """Column of a dtype that narwhals does not know, as numpy or Python reads it."""
+    native = series.to_native()
+    if getattr(getattr(native, "dtype", None), "tz", None) is not None:
+        return _read_times(np.asarray(native, dtype="M8[us]"))  # in UTC
+    values = series.to_numpy()
+    if values.dtype.kind in "fiubmM":
+        return _read_values(values, label)
     return object_column(series.to_list(), label)
 
 
@@ -137,11 +171,12 @@ def _categories(series: Any) -> list[Any]:
     """Values of a column of categories, None for missing ones.
 
     pandas is asked for its categories themselves: where values are missing it gives intervals of
-    whole numbers other bounds, and so another text.
+    whole numbers other bounds, and so another text. Its Arrow dictionaries have none to ask for.
     """
-    if not series.implementation.is_pandas_like():
+    native = series.to_native()
+    if not series.implementation.is_pandas_like() or not hasattr(native.dtype, "categories"):
         return list(series.to_list())
-    native = series.to_native().cat
+    native = native.cat
     levels = [*native.categories.tolist(), None]  # the code of a missing value is -1
     return [levels[code] for code in native.codes.to_numpy().tolist()]
 
