@@ -20,7 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from spinney.data import Problem
-from spinney.tables import Table, holds_numbers, names_columns, read_table
+from spinney.tables import Table, encode_training, holds_numbers, names_columns, read_table
 
 Rows: TypeAlias = NDArray[np.float32] | sp.csr_matrix
 
@@ -53,13 +53,38 @@ def check_rows(estimator: BaseEstimator, X: object) -> Rows:
         rows = as_float32(checked, column_names(estimator))
         check_complete(rows)
         return rows
-    if encoding.is_numeric and holds_numbers(X):
+    return cast("Rows", encoding.encode(_rows_to_encode(estimator, X)))
+
+
+def check_training_rows(
+    estimator: BaseEstimator,
+    X: object,
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> Rows:
+    """Training rows of a fitted estimator, encoded as its fit encoded them.
+
+    Means of levels are those of other folds: those that rows to predict get hold the row's own
+    target. Rows of weight 0 had no part in the fit and are encoded as any others.
+    """
+    if estimator.encoding_ is None:
+        return check_rows(estimator, X)
+    given = _rows_to_encode(estimator, X)
+    rows = cast("Rows", estimator.encoding_.encode(given))
+    is_kept = weights > 0
+    if isinstance(given, Table) and is_kept.any():
+        kept = drop_zero_weight(given, targets, weights)
+        rows[is_kept] = encode_training(estimator.encoding_, *kept)
+    return rows
+
+
+def _rows_to_encode(estimator: BaseEstimator, X: object) -> Rows | Table:
+    """Rows with the columns seen in ``fit``, before they become coordinates."""
+    if estimator.encoding_.is_numeric and holds_numbers(X):
         checked = validate_data(estimator, X, reset=False, **_NUMBERS)
-        given: Rows | Table = as_float32(checked, column_names(estimator))
-    else:
-        validate_data(estimator, X, reset=False, skip_check_array=True)
-        given = read_table(X, column_names(estimator))
-    return cast("Rows", encoding.encode(given))
+        return as_float32(checked, column_names(estimator))
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    return read_table(X, column_names(estimator))
 
 
 def _is_plain(estimator: BaseEstimator, X: object) -> bool:
