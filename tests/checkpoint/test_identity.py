@@ -31,6 +31,10 @@ def test_a_fit_is_itself():
             ["init was a Tree of 7 nodes, is another"],
         ),
         ({"parameters": {**FIT.parameters, "new": 1}}, ["new was None, is 1"]),
+        (
+            {"parameters": {**FIT.parameters, "new": [False] * 999}},
+            ["new was None, is [False, False, False, False, False, False, False, ...]"],
+        ),
         ({"facts": {**FIT.facts, "rows": "x"}}, ["X has other values (or row order)"]),
         ({"facts": {**FIT.facts, "targets": "x"}}, ["y has other values"]),
         ({"facts": {**FIT.facts, "weights": "x"}}, ["sample_weight has other values"]),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
@@ -42,7 +44,7 @@ from spinney.checkpoint.checkpoint import RunSaver
 from spinney.storage import DamagedFileError
 from spinney.storage import journal as journal_module
 from spinney.storage.journal import Journal, Record
-from tests.bits import differences
+from tests.bits import differences, same
 
 IRIS = load_iris(return_X_y=True)
 NUMBERS = tuple(part[:150] for part in load_diabetes(return_X_y=True))
@@ -491,6 +493,27 @@ def test_parameters_that_cannot_be_compared_are_refused(tmp_path):
     forest.get_params = lambda **_: {"new_parameter": forest.new_parameter, "random_state": 0}
     with pytest.raises(TypeError, match=r"new_parameter=.*cannot compare"):
         forest.fit(*IRIS, checkpoint=tmp_path / "fit.checkpoint")
+
+
+@pytest.mark.parametrize(
+    ("given", "other"),
+    [
+        (pd.Index(["a", "c"]), ["a", "c"]),
+        (range(0, 3, 2), np.array([0, 2])),
+        (pd.Series([True, False, True]), [True, False, True]),
+        (("a", "c"), np.array(["a", "c"], dtype=object)),
+    ],
+)
+def test_columns_may_be_named_in_any_container(given, other, tmp_path):
+    frame = pd.DataFrame(np.round(IRIS[0][:, :3]), columns=["a", "b", "c"])
+    path = tmp_path / "fit.checkpoint"
+    forest = GreedyForestClassifier(2, random_state=0, categorical_features=given)
+    wanted = forest.fit(frame, IRIS[1], checkpoint=path).forest_
+    forest.set_params(categorical_features=other).fit(frame, IRIS[1], checkpoint=path)
+    assert same(wanted, forest.forest_)
+    shown = re.escape(repr(np.asarray(given).tolist()))
+    with pytest.raises(ValueError, match=rf"categorical_features was {shown}, is \[1\]"):
+        forest.set_params(categorical_features=range(1, 2)).fit(frame, IRIS[1], checkpoint=path)
 
 
 @pytest.fixture(scope="module")

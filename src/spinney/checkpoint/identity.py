@@ -20,6 +20,9 @@ FACTS = {
     "start": "the trees that warm_start goes on from are others",
 }
 
+MOST_SHOWN = 7
+"""Items of a list that a message shows."""
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -88,6 +91,8 @@ def _shown(value: Any) -> str:
     """A parameter as a person would write it; digests are not shown."""
     if isinstance(value, dict) and "shown" in value:
         return str(value["shown"])
+    if isinstance(value, list) and len(value) > MOST_SHOWN:
+        return f"[{', '.join(map(_shown, value[:MOST_SHOWN]))}, ...]"
     return repr(value)
 
 

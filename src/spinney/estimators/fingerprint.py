@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 
 from spinney.checkpoint import Identity
 from spinney.data import Problem
+from spinney.estimators.parameters import plain_value
 from spinney.estimators.start import RandomStructure, unfrozen
 from spinney.tree.convert import from_sklearn
 from spinney.tree.structure import Tree
@@ -83,6 +84,7 @@ def described_value(name: str, value: object) -> Any:
     """A parameter as JSON values; what is too large for that has a digest and a text to show."""
     if isinstance(value, np.generic):
         value = value.item()
+    value = plain_value(value)
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, numbers.Real):
