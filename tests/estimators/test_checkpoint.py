@@ -279,6 +279,10 @@ def test_fitted_trees_given_as_a_start_are_told_apart(kind, tmp_path):
         (lambda X, y, w: (X, y[::-1], w), "y has other values"),
         (lambda X, y, w: (X, y + 1, w), "y has other classes"),
         (lambda X, y, w: (X, y, 2 * w), "sample_weight has other values"),
+        (
+            lambda X, y, w: (X, y, np.where(w == 1, 0, w)),
+            "another fit: sample_weight or class_weight leaves out other rows; give",
+        ),
     ],
 )
 def test_other_data_are_refused(change, words, tmp_path):
@@ -289,6 +293,45 @@ def test_other_data_are_refused(change, words, tmp_path):
     forest.fit(X, y, weights, checkpoint=path)
     with pytest.raises(ValueError, match=words):
         forest.fit(*change(X, y, weights), checkpoint=path)
+
+
+def frame():
+    """Numbers with holes, few levels and many levels."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "number": np.where(rng.random(120) < 0.2, np.nan, rng.normal(size=120)),
+            "few": pd.Categorical(rng.choice(["a", "b", "c", None], size=120)),
+            "many": rng.choice([f"level {place}" for place in range(50)], size=120),
+        }
+    )
+
+
+FRAME = frame(), np.random.default_rng(1).integers(0, 3, 120)
+
+
+def with_a_new_level(X):
+    return X.assign(few=X["few"].cat.add_categories("d").where(X.index != 7, "d"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda X, y, w: (with_a_new_level(X), y, w), r"X has other values \(or row order\)"),
+        (lambda X, y, w: (X[["few", "number", "many"]], y, w), "X has other column names; X has"),
+        (lambda X, y, w: (X.assign(more=1), y, w), r"X had shape \[120, 3\], has \[120, 4\]; X"),
+        (lambda X, y, w: (X, y[::-1], w), "y has other values"),
+        (lambda X, y, w: (X, y, w + np.arange(120)), "sample_weight has other values"),
+        (lambda X, y, w: (X, y, np.arange(120) > 0), "sample_weight or class_weight leaves out"),
+    ],
+)
+def test_other_frames_are_refused_by_what_was_given(change, words, tmp_path):
+    X, y = FRAME
+    path = tmp_path / "fit.checkpoint"
+    forest = GreedyForestClassifier(2, random_state=0)
+    forest.fit(X, y, np.ones(120), checkpoint=path)
+    with pytest.raises(ValueError, match=f"is of another fit: {words}"):
+        forest.fit(*change(X, y, np.ones(120)), checkpoint=path)
 
 
 def test_other_validation_rows_are_refused(tmp_path):

@@ -61,8 +61,10 @@ def identity_of(
     }
     described["random_state"] = _described_generator(parameters["random_state"])
     facts = {
-        "shape": [problem.n_rows, problem.n_features],
+        "shape": [len(estimator._is_kept), estimator.n_features_in_],
         "names": _digest(getattr(estimator, "feature_names_in_", None)),
+        "kept": _digest(estimator._is_kept),
+        "is_encoded": estimator.encoding_ is not None,
         "rows": _digest(problem.matrix),
         "targets": _digest(problem.targets),
         "classes": _digest(getattr(estimator, "classes_", None)),

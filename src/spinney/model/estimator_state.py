@@ -55,7 +55,7 @@ def _estimator_state(value: Any, writer: Writer, where: str) -> dict[str, Any]:
 
 
 def _storable(parameter: Any) -> Any:
-    """What stands for a parameter in a file: arrays keep their type, other array-likes are lists."""
+    """What stands for a parameter in a file: array-likes are lists, but arrays keep their type."""
     return parameter if isinstance(parameter, np.ndarray) else plain_value(parameter)
 
 
