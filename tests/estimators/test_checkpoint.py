@@ -51,6 +51,21 @@ NUMBERS = tuple(part[:150] for part in load_diabetes(return_X_y=True))
 TWO_NUMBERS = make_regression(100, 5, n_targets=2, noise=9.0, random_state=0)
 ROWS_TO_JUDGE = {"X_val": IRIS[0][::3], "y_val": IRIS[1][::3]}
 
+
+def frame():
+    """Numbers with holes, few levels and many levels."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "number": np.where(rng.random(120) < 0.2, np.nan, rng.normal(size=120)),
+            "few": pd.Categorical(rng.choice(["a", "b", "c", None], size=120)),
+            "many": rng.choice([f"level {place}" for place in range(50)], size=120),
+        }
+    )
+
+
+FRAME = frame(), np.random.default_rng(1).integers(0, 3, 120)
+
 # Each kind of ensemble, and each way in which the state of a run can differ.
 FITS = {
     "tree": (TAOTreeClassifier(max_depth=3, max_iter=9), IRIS, {}),
@@ -128,6 +143,16 @@ FITS = {
     "greedy": (GreedyForestClassifier(4, max_samples=0.3, oob_score=True), IRIS, {}),
     "greedy numbers": (GreedyForestRegressor(3, split="oc1", max_depth=3), NUMBERS, {}),
     "ho": (RandomDecisionForestClassifier(4, max_features=2), IRIS, {}),
+    "bagged frame": (
+        TAOForestClassifier(2, max_depth=2, max_iter=4, oob_score=True, start="previous"),
+        FRAME,
+        {},
+    ),
+    "fao frame": (
+        FAOForestClassifier(2, 2, max_depth=2, max_iter=3, average_last=2, tol=0.0),
+        FRAME,
+        {"X_val": FRAME[0][::3], "y_val": FRAME[1][::3]},
+    ),
 }
 
 
@@ -295,21 +320,6 @@ def test_other_data_are_refused(change, words, tmp_path):
         forest.fit(*change(X, y, weights), checkpoint=path)
 
 
-def frame():
-    """Numbers with holes, few levels and many levels."""
-    rng = np.random.default_rng(0)
-    return pd.DataFrame(
-        {
-            "number": np.where(rng.random(120) < 0.2, np.nan, rng.normal(size=120)),
-            "few": pd.Categorical(rng.choice(["a", "b", "c", None], size=120)),
-            "many": rng.choice([f"level {place}" for place in range(50)], size=120),
-        }
-    )
-
-
-FRAME = frame(), np.random.default_rng(1).integers(0, 3, 120)
-
-
 def with_a_new_level(X):
     return X.assign(few=X["few"].cat.add_categories("d").where(X.index != 7, "d"))
 
@@ -322,7 +332,7 @@ def with_a_new_level(X):
         (lambda X, y, w: (X.assign(more=1), y, w), r"X had shape \[120, 3\], has \[120, 4\]; X"),
         (lambda X, y, w: (X, y[::-1], w), "y has other values"),
         (lambda X, y, w: (X, y, w + np.arange(120)), "sample_weight has other values"),
-        (lambda X, y, w: (X, y, np.arange(120) > 0), "sample_weight or class_weight leaves out"),
+        (lambda X, y, w: (X, y, w * (X.index > 0)), "sample_weight or class_weight leaves out"),
     ],
 )
 def test_other_frames_are_refused_by_what_was_given(change, words, tmp_path):
