@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -531,6 +532,23 @@ def test_bad_paths_are_refused_before_any_work(tmp_path, monkeypatch):
         fit("greedy", tmp_path / "fit.checkpoint")
 
 
+@pytest.mark.parametrize(
+    ("write", "word"),
+    [
+        (lambda path: spinney.save(fit("greedy"), path), "model file"),
+        (lambda path: path.write_bytes(pickle.dumps(IRIS)), "pickle"),
+    ],
+)
+def test_another_file_at_the_path_is_named_and_left_alone(write, word, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    write(path)
+    stored = path.read_bytes()
+    words = f"fit.checkpoint: the file is a .*{word}.* Give another path, or delete the file"
+    with pytest.raises(DamagedFileError, match=words):
+        fit("greedy", path)
+    assert path.read_bytes() == stored
+
+
 def test_a_checkpoint_in_use_is_refused(tmp_path):
     path = tmp_path / "fit.checkpoint"
     fit("greedy", path)
@@ -645,8 +663,6 @@ def test_a_state_of_another_task_is_refused(finished, tmp_path):
 
 
 def test_in_another_process_nothing_is_saved():
-    import pickle
-
     saver = pickle.loads(pickle.dumps(RunSaver(None, 3)))
     saver(lambda: pytest.fail("nobody wants the state"))
 

@@ -111,6 +111,11 @@ class Checkpoint:
                 f"checkpoint={str(self._path)!r} is in use by another fit; wait for its end, or "
                 "give another path."
             ) from error
+        except DamagedFileError as error:
+            raise DamagedFileError(
+                f"checkpoint cannot be used: {error} Give another path, or delete the file to "
+                "begin anew."
+            ) from error
         fit = self._read_fit(identity())
         self._find_parts()
         return self._seed_in(fit, draw, generator())
