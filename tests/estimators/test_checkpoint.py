@@ -5,11 +5,14 @@ from __future__ import annotations
 import errno
 import json
 import os
+import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
@@ -42,12 +45,27 @@ from spinney.checkpoint.checkpoint import RunSaver
 from spinney.storage import DamagedFileError
 from spinney.storage import journal as journal_module
 from spinney.storage.journal import Journal, Record
-from tests.bits import differences
+from tests.bits import differences, same
 
 IRIS = load_iris(return_X_y=True)
 NUMBERS = tuple(part[:150] for part in load_diabetes(return_X_y=True))
 TWO_NUMBERS = make_regression(100, 5, n_targets=2, noise=9.0, random_state=0)
 ROWS_TO_JUDGE = {"X_val": IRIS[0][::3], "y_val": IRIS[1][::3]}
+
+
+def frame():
+    """Numbers with holes, few levels and many levels."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "number": np.where(rng.random(120) < 0.2, np.nan, rng.normal(size=120)),
+            "few": pd.Categorical(rng.choice(["a", "b", "c", None], size=120)),
+            "many": rng.choice([f"level {place}" for place in range(50)], size=120),
+        }
+    )
+
+
+FRAME = frame(), np.random.default_rng(1).integers(0, 3, 120)
 
 # Each kind of ensemble, and each way in which the state of a run can differ.
 FITS = {
@@ -126,6 +144,16 @@ FITS = {
     "greedy": (GreedyForestClassifier(4, max_samples=0.3, oob_score=True), IRIS, {}),
     "greedy numbers": (GreedyForestRegressor(3, split="oc1", max_depth=3), NUMBERS, {}),
     "ho": (RandomDecisionForestClassifier(4, max_features=2), IRIS, {}),
+    "bagged frame": (
+        TAOForestClassifier(2, max_depth=2, max_iter=4, oob_score=True, start="previous"),
+        FRAME,
+        {},
+    ),
+    "fao frame": (
+        FAOForestClassifier(2, 2, max_depth=2, max_iter=3, average_last=2, tol=0.0),
+        FRAME,
+        {"X_val": FRAME[0][::3], "y_val": FRAME[1][::3]},
+    ),
 }
 
 
@@ -277,6 +305,10 @@ def test_fitted_trees_given_as_a_start_are_told_apart(kind, tmp_path):
         (lambda X, y, w: (X, y[::-1], w), "y has other values"),
         (lambda X, y, w: (X, y + 1, w), "y has other classes"),
         (lambda X, y, w: (X, y, 2 * w), "sample_weight has other values"),
+        (
+            lambda X, y, w: (X, y, np.where(w == 1, 0, w)),
+            "another fit: sample_weight or class_weight leaves out other rows; give",
+        ),
     ],
 )
 def test_other_data_are_refused(change, words, tmp_path):
@@ -287,6 +319,30 @@ def test_other_data_are_refused(change, words, tmp_path):
     forest.fit(X, y, weights, checkpoint=path)
     with pytest.raises(ValueError, match=words):
         forest.fit(*change(X, y, weights), checkpoint=path)
+
+
+def with_a_new_level(X):
+    return X.assign(few=X["few"].cat.add_categories("d").where(X.index != 7, "d"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda X, y, w: (with_a_new_level(X), y, w), r"X has other values \(or row order\)"),
+        (lambda X, y, w: (X[["few", "number", "many"]], y, w), "X has other column names; X has"),
+        (lambda X, y, w: (X.assign(more=1), y, w), r"X had shape \[120, 3\], has \[120, 4\]; X"),
+        (lambda X, y, w: (X, y[::-1], w), "y has other values"),
+        (lambda X, y, w: (X, y, w + np.arange(120)), "sample_weight has other values"),
+        (lambda X, y, w: (X, y, w * (X.index > 0)), "sample_weight or class_weight leaves out"),
+    ],
+)
+def test_other_frames_are_refused_by_what_was_given(change, words, tmp_path):
+    X, y = FRAME
+    path = tmp_path / "fit.checkpoint"
+    forest = GreedyForestClassifier(2, random_state=0)
+    forest.fit(X, y, np.ones(120), checkpoint=path)
+    with pytest.raises(ValueError, match=f"is of another fit: {words}"):
+        forest.fit(*change(X, y, np.ones(120)), checkpoint=path)
 
 
 def test_other_validation_rows_are_refused(tmp_path):
@@ -476,6 +532,23 @@ def test_bad_paths_are_refused_before_any_work(tmp_path, monkeypatch):
         fit("greedy", tmp_path / "fit.checkpoint")
 
 
+@pytest.mark.parametrize(
+    ("write", "word"),
+    [
+        (lambda path: spinney.save(fit("greedy"), path), "model file"),
+        (lambda path: path.write_bytes(pickle.dumps(IRIS)), "pickle"),
+    ],
+)
+def test_another_file_at_the_path_is_named_and_left_alone(write, word, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    write(path)
+    stored = path.read_bytes()
+    words = f"fit.checkpoint: the file is a .*{word}.* Give another path, or delete the file"
+    with pytest.raises(DamagedFileError, match=words):
+        fit("greedy", path)
+    assert path.read_bytes() == stored
+
+
 def test_a_checkpoint_in_use_is_refused(tmp_path):
     path = tmp_path / "fit.checkpoint"
     fit("greedy", path)
@@ -491,6 +564,27 @@ def test_parameters_that_cannot_be_compared_are_refused(tmp_path):
     forest.get_params = lambda **_: {"new_parameter": forest.new_parameter, "random_state": 0}
     with pytest.raises(TypeError, match=r"new_parameter=.*cannot compare"):
         forest.fit(*IRIS, checkpoint=tmp_path / "fit.checkpoint")
+
+
+@pytest.mark.parametrize(
+    ("given", "other"),
+    [
+        (pd.Index(["a", "c"]), ["a", "c"]),
+        (range(0, 3, 2), np.array([0, 2])),
+        (pd.Series([True, False, True]), [True, False, True]),
+        (("a", "c"), np.array(["a", "c"], dtype=object)),
+    ],
+)
+def test_columns_may_be_named_in_any_container(given, other, tmp_path):
+    frame = pd.DataFrame(np.round(IRIS[0][:, :3]), columns=["a", "b", "c"])
+    path = tmp_path / "fit.checkpoint"
+    forest = GreedyForestClassifier(2, random_state=0, categorical_features=given)
+    wanted = forest.fit(frame, IRIS[1], checkpoint=path).forest_
+    forest.set_params(categorical_features=other).fit(frame, IRIS[1], checkpoint=path)
+    assert same(wanted, forest.forest_)
+    shown = re.escape(repr(np.asarray(given).tolist()))
+    with pytest.raises(ValueError, match=rf"categorical_features was {shown}, is \[1\]"):
+        forest.set_params(categorical_features=range(1, 2)).fit(frame, IRIS[1], checkpoint=path)
 
 
 @pytest.fixture(scope="module")
@@ -569,8 +663,6 @@ def test_a_state_of_another_task_is_refused(finished, tmp_path):
 
 
 def test_in_another_process_nothing_is_saved():
-    import pickle
-
     saver = pickle.loads(pickle.dumps(RunSaver(None, 3)))
     saver(lambda: pytest.fail("nobody wants the state"))
 

@@ -33,8 +33,13 @@ from spinney import (
     TAOBoostClassifier,
     TAOForestClassifier,
     TAOForestRegressor,
+    TAOTreeClassifier,
     refine_leaves,
 )
+from spinney.data import as_rows
+from spinney.estimators import refine
+from spinney.tables import encode_training, read_table
+from spinney.tree.forest import Forest
 from tests import reference
 
 X_TRAIN, X_TEST, Y_TRAIN, Y_TEST = train_test_split(*load_digits(return_X_y=True), random_state=0)
@@ -260,3 +265,75 @@ def test_forests_of_other_libraries(library):
     forest = make[library]().fit(X_TRAIN, Y_TRAIN)
     refined = refine_leaves(forest, X_TRAIN, Y_TRAIN)
     assert refined.score_after_ > refined.score_before_
+
+
+N_NOISE = 300
+
+
+def noise():
+    """A frame with one column of many levels, and a target that nothing in it tells of."""
+    rng = np.random.default_rng(0)
+    names = pd.Series(rng.integers(0, 60, N_NOISE)).map("level {}".format)
+    frame = pd.DataFrame({"noise": names, "number": rng.normal(size=N_NOISE)})
+    weights = rng.integers(0, 3, N_NOISE).astype(float)
+    return frame, rng.normal(size=N_NOISE), weights
+
+
+def leaves_of_fit(forest, X, y, weights, monkeypatch):
+    """Leaves that `refine_leaves` hands to its solver, one row a tree, and the refined forest."""
+    handed = []
+    real = refine.solve_leaves
+
+    def solve(task, leaves, *rest):
+        handed.append(leaves)
+        return real(task, leaves, *rest)
+
+    monkeypatch.setattr(refine, "solve_leaves", solve)
+    refined = refine_leaves(forest, X, y, sample_weight=weights)
+    return handed[0], refined
+
+
+def check_leaves(forest, handed, targets, frame, weights):
+    """The leaves are those of cross-fitted means in every tree, and not those of `apply`."""
+    is_kept = weights > 0
+    table = read_table(frame[is_kept], tuple(frame.columns))
+    rows = encode_training(forest.encoding_, table, targets[is_kept], weights[is_kept])
+    trees = forest.trees_ if hasattr(forest, "trees_") else [forest.tree_]
+    wanted = Forest(tuple(trees)).apply(as_rows(rows))
+    leaked = forest.apply(frame).reshape(len(frame), -1)[is_kept]
+    assert not np.array_equal(wanted, leaked)
+    for numbers, leaves in zip(handed[:, is_kept], wanted.T, strict=True):
+        pairs = set(zip(numbers.tolist(), leaves.tolist(), strict=True))
+        assert len(pairs) == len(set(numbers.tolist())) == len(set(leaves.tolist()))
+
+
+def test_numbers_are_refined_in_the_leaves_of_cross_fitted_means(monkeypatch):
+    frame, y, weights = noise()
+    forest = TAOForestRegressor(3, max_depth=4, random_state=0).fit(frame, y, weights)
+    handed, refined = leaves_of_fit(forest, frame, y, weights, monkeypatch)
+    check_leaves(forest, handed, y[:, None], frame, weights)
+    assert refined.score_before_ == pytest.approx(forest.score(frame, y, weights))
+    assert refined.score_after_ == pytest.approx(refined.score(frame, y, weights))
+
+
+@pytest.mark.parametrize("class_weight", [None, {"low": 0.5}])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes_are_refined_in_the_leaves_of_cross_fitted_means(
+    n_classes, class_weight, monkeypatch
+):
+    frame, y, weights = noise()
+    labels = np.array(["high", "low", "middle"])[np.digitize(y, [-0.3, 0.5][: n_classes - 1])]
+    classes = np.unique(labels)
+    forest = TAOForestClassifier(3, max_depth=4, class_weight=class_weight, random_state=0)
+    forest.fit(frame, labels, weights)
+    handed, _ = leaves_of_fit(forest, frame, labels, weights, monkeypatch)
+    shown = classes[1:] if n_classes == 2 else classes
+    factors = np.where(labels == "low", 0.5, 1.0) if class_weight else 1.0
+    check_leaves(forest, handed, (labels[:, None] == shown) * 1.0, frame, weights * factors)
+
+
+def test_one_tree_is_refined_in_the_leaves_of_cross_fitted_means(monkeypatch):
+    frame, y, weights = noise()
+    tree = TAOTreeClassifier(max_depth=4, random_state=0).fit(frame, y > 0, weights)
+    handed, _ = leaves_of_fit(tree, frame, y > 0, weights, monkeypatch)
+    check_leaves(tree, handed, (y > 0)[:, None] * 1.0, frame, weights)

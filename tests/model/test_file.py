@@ -26,6 +26,7 @@ from spinney import DamagedFileError, from_dict, load, save, to_dict
 from spinney.model.fitted import check_fitted, fitted_names
 from spinney.storage import read_container, write_container
 from tests import small_models
+from tests.bits import differences
 from tests.small_models import ESTIMATORS, MAKERS, answers, classes, rows, small_model
 
 each_family = pytest.mark.parametrize("name", sorted(MAKERS))
@@ -188,6 +189,31 @@ def test_every_kind_of_parameter_comes_back(tmp_path, value, way):
     assert to_text(found) == to_text(value)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        pd.Index(["a", "c"]),
+        range(0, 3, 2),
+        pd.Series([True, False, True]),
+        ("a", "c"),
+        np.array([0, 2]),
+        np.array(["a", "c"], dtype=object),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+@pytest.mark.parametrize("way", [through_file, through_json])
+def test_columns_that_fit_takes_as_categories_come_back(tmp_path, given, way):
+    frame = pd.DataFrame(np.round(rows()), columns=["a", "b", "c"])
+    model = spinney.TAOTreeClassifier(max_depth=2, categorical_features=given, random_state=0)
+    model.fit(frame, classes())
+    assert model.encoding_.levels.keys() == {0, 2}
+    found = way(model, tmp_path)
+    assert np.asarray(found.categorical_features).tolist() == np.asarray(given).tolist()
+    again = clone(found).fit(frame, classes())
+    assert differences(again, found) == []
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+
+
 def test_a_random_state_goes_on_with_the_same_numbers(tmp_path):
     state = np.random.RandomState(7)
     state.normal(size=3)  # keeps a second normal number for the next call
@@ -209,6 +235,8 @@ def test_a_random_state_goes_on_with_the_same_numbers(tmp_path):
         (np.array([[None]]), "dimensions"),
         (np.array([object()]), "entry"),
         ({1, 2}, "set"),
+        (pd.Index([pd.Timestamp("2020-01-01")]), "DatetimeIndex"),
+        (pd.DataFrame({"a": [1]}), "DataFrame"),
     ],
 )
 def test_what_cannot_be_stored_is_named(tmp_path, value, message):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from spinney.storage import DamagedFileError
 from spinney.storage import journal as module
 from spinney.storage.journal import Journal, Record
+from spinney.storage.layout import pack
 
 
 def record(key, *values):
@@ -93,6 +95,21 @@ def test_other_files_are_refused(tmp_path, junk):
     with pytest.raises(DamagedFileError, match=r"journal|damaged"):
         Journal.open(path)
     assert path.read_bytes() == junk
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (pickle.dumps(list(range(99))), "the file is a pickle, no journal"),
+        (b"".join(pack({}, {"a": np.arange(9)})), "the file is a container, such as a model file"),
+        (b"x,y,z\n1,2,3\n4,5,6\n", r"the file begins with b'x,y,z\\n1,', which begins no journal"),
+    ],
+)
+def test_what_was_found_instead_of_a_journal_is_said(tmp_path, content, words):
+    path = tmp_path / "other"
+    path.write_bytes(content)
+    with pytest.raises(DamagedFileError, match=words):
+        Journal.open(path)
 
 
 def test_a_tail_of_zeros_as_after_a_loss_of_power_is_dropped(path):

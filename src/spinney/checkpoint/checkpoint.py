@@ -111,6 +111,11 @@ class Checkpoint:
                 f"checkpoint={str(self._path)!r} is in use by another fit; wait for its end, or "
                 "give another path."
             ) from error
+        except DamagedFileError as error:
+            raise DamagedFileError(
+                f"checkpoint cannot be used: {error} Give another path, or delete the file to "
+                "begin anew."
+            ) from error
         fit = self._read_fit(identity())
         self._find_parts()
         return self._seed_in(fit, draw, generator())
@@ -261,7 +266,10 @@ class Checkpoint:
         n_spilled = 0
         if isinstance(value, ForestRun | OptimizedForest):
             n_spilled = len(value.iterations)
-            for place in range(self._n_spilled.get(number, 0), n_spilled):
+            first = self._n_spilled.get(number, 0)
+            if isinstance(value, OptimizedForest):
+                first = min(first, max(n_spilled - 1, 0))  # the end of a run may replace the last
+            for place in range(first, n_spilled):
                 header, arrays = encode(_Iteration(value.iterations[place]), _Iteration)
                 yield Record(f"iteration {number} {place}", header, arrays)
             value = replace(value, iterations=())

@@ -12,6 +12,7 @@ from spinney.storage import DamagedFileError
 FACTS = {
     "shape": "X had shape {was}, has {now}",
     "names": "X has other column names",
+    "kept": "sample_weight or class_weight leaves out other rows",
     "rows": "X has other values (or row order)",
     "targets": "y has other values",
     "classes": "y has other classes",
@@ -19,6 +20,9 @@ FACTS = {
     "validation": "the validation rows are others",
     "start": "the trees that warm_start goes on from are others",
 }
+
+MOST_SHOWN = 7
+"""Items of a list that a message shows."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,8 @@ class Identity:
     parameters : mapping of str to JSON values
         Constructor's values, but for those that may change.
     facts : mapping of str to JSON values
-        Digests of the data and of what a warm start goes on from, by the names in `FACTS`.
+        Digests of the data and of what a warm start goes on from, by the names in `FACTS`, and
+        whether X `is_encoded`: whether its values depend on targets and weights.
     """
 
     library: str
@@ -68,12 +73,19 @@ class Identity:
             *_different_facts(self.facts, now.facts, self._said_by(now)),
         ]
 
-    def _said_by(self, now: Identity) -> tuple[str, ...]:
+    def _said_by(self, now: Identity) -> set[str]:
         """Facts that differ because of something that is named anyway."""
-        if self.facts.get("shape") != now.facts.get("shape"):
-            return ("rows", "targets", "weights")
-        name = "class_weight"
-        return ("weights",) if self.parameters.get(name) != now.parameters.get(name) else ()
+        differ = {name for name in FACTS if self.facts.get(name) != now.facts.get(name)}
+        if "shape" in differ:
+            return {"kept", "rows", "targets", "weights"}
+        said = set()
+        if self.parameters.get("class_weight") != now.parameters.get("class_weight"):
+            said |= {"kept", "weights"}
+        if "kept" in differ:
+            said |= {"rows", "targets", "weights"}
+        if now.facts.get("is_encoded") and differ & {"targets", "weights"}:
+            said |= {"rows"}  # fills and means of levels are learned from targets and weights
+        return said
 
 
 def _different_parameters(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
@@ -88,11 +100,13 @@ def _shown(value: Any) -> str:
     """A parameter as a person would write it; digests are not shown."""
     if isinstance(value, dict) and "shown" in value:
         return str(value["shown"])
+    if isinstance(value, list) and len(value) > MOST_SHOWN:
+        return f"[{', '.join(map(_shown, value[:MOST_SHOWN]))}, ...]"
     return repr(value)
 
 
 def _different_facts(
-    was: Mapping[str, Any], now: Mapping[str, Any], left_out: tuple[str, ...]
+    was: Mapping[str, Any], now: Mapping[str, Any], left_out: set[str]
 ) -> Iterator[str]:
     for name, words in FACTS.items():
         if was.get(name) != now.get(name) and name not in left_out:

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 
 from spinney.checkpoint import Identity
 from spinney.data import Problem
+from spinney.estimators.parameters import plain_value
 from spinney.estimators.start import RandomStructure, unfrozen
 from spinney.tree.convert import from_sklearn
 from spinney.tree.structure import Tree
@@ -60,8 +61,10 @@ def identity_of(
     }
     described["random_state"] = _described_generator(parameters["random_state"])
     facts = {
-        "shape": [problem.n_rows, problem.n_features],
+        "shape": [len(estimator._is_kept), estimator.n_features_in_],
         "names": _digest(getattr(estimator, "feature_names_in_", None)),
+        "kept": _digest(estimator._is_kept),
+        "is_encoded": estimator.encoding_ is not None,
         "rows": _digest(problem.matrix),
         "targets": _digest(problem.targets),
         "classes": _digest(getattr(estimator, "classes_", None)),
@@ -83,6 +86,7 @@ def described_value(name: str, value: object) -> Any:
     """A parameter as JSON values; what is too large for that has a digest and a text to show."""
     if isinstance(value, np.generic):
         value = value.item()
+    value = plain_value(value)
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, numbers.Real):

@@ -116,6 +116,18 @@ def _check_relaxing(parameters: TreeParameters) -> None:
         )
 
 
+def plain_value(value: object) -> object:
+    """An array-like of one dimension as a list, any other constructor value as it is.
+
+    An array, an index, a series or a range means the same to ``fit`` as the list of its values.
+    """
+    is_scalar = isinstance(value, np.generic)
+    if is_scalar or not (isinstance(value, range) or hasattr(value, "__array__")):
+        return value
+    array = np.asarray(value)
+    return array.tolist() if array.ndim == 1 and array.dtype.kind in "biufUO" else value
+
+
 def check_alpha(alpha: object) -> None:
     """Raise unless `alpha` is a weight of the penalty."""
     check_real("alpha", alpha, minimum=0.0, example="0.1; 0 switches the penalty off")

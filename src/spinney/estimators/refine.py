@@ -19,12 +19,21 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from spinney.data import as_rows
+from spinney.estimators.base import Estimator
+from spinney.estimators.class_weight import class_factors
+from spinney.estimators.encoded import class_indicators
 from spinney.estimators.parameters import SCORE_LOSSES, check_loss, check_n_jobs, check_real
 from spinney.estimators.predictor import Compilable
 from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.readout import Readout, finish_of
 from spinney.estimators.refined_trees import trees_with_values
-from spinney.estimators.validation import check_sample_weight, check_targets, check_total_weight
+from spinney.estimators.validation import (
+    check_sample_weight,
+    check_targets,
+    check_total_weight,
+    check_training_rows,
+)
 from spinney.losses import ForestLoss
 from spinney.optimize.leaves import LeafTask, solve_leaves
 from spinney.tree.forest import Forest
@@ -132,9 +141,18 @@ class _RefinedForest(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit
         check_is_fitted(self.forest)
         leaf_reader(self.forest)
 
-    def _refine(self, X: ArrayLike, task: LeafTask) -> dict[str, Any]:
-        """What a fit learns, by the names of attributes."""
-        reached = leaf_reader(self.forest)(X)
+    def _refine(
+        self,
+        X: ArrayLike,
+        task: LeafTask,
+        outputs: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> dict[str, Any]:
+        """What a fit learns, by the names of attributes.
+
+        `outputs` and `weights` are what the fit of the forest learned means of levels from.
+        """
+        reached = training_leaves(self.forest, X, outputs, weights)
         ids = [np.unique(of_tree) for of_tree in reached.T]
         n_leaves = sum(len(of_tree) for of_tree in ids)
         leaves = np.empty(reached.T.shape, dtype=np.uint32)
@@ -227,7 +245,13 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         check_total_weight(weights)
         loss = ForestLoss(self.loss)
         before = np.asarray(self.forest.predict(X)).reshape(len(labels))
-        learned = self._refine(X, LeafTask(loss, loss.wanted(codes, len(classes)), codes, weights))
+        task = LeafTask(loss, loss.wanted(codes, len(classes)), codes, weights)
+        outputs = class_indicators(codes, len(classes))
+        seen = weights
+        if isinstance(self.forest, Estimator):
+            factors = class_factors(self.forest.class_weight, classes, codes, weights)
+            seen = weights * factors[codes]
+        learned = self._refine(X, task, outputs, seen)
         self.__dict__.update(learned, classes_=classes)
         self.score_before_ = float(accuracy_score(labels, before, sample_weight=weights))
         self.score_after_ = float(self.score(X, labels, weights))
@@ -310,9 +334,8 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
             )
         mean = np.average(targets, axis=0, weights=weights)
         no_codes = np.zeros(0, dtype=np.int32)
-        learned = self._refine(
-            X, LeafTask(ForestLoss(self.loss), targets - mean, no_codes, weights)
-        )
+        task = LeafTask(ForestLoss(self.loss), targets - mean, no_codes, weights)
+        learned = self._refine(X, task, targets, weights)
         self.__dict__.update(learned, mean_=mean, _is_flat=before.ndim == 1)
         before = before.reshape(targets.shape)
         self.score_before_ = float(r2_score(targets, before, sample_weight=weights))
@@ -353,6 +376,30 @@ def _codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
         )
     order = np.argsort(classes, kind="stable")
     return order[np.searchsorted(classes, labels, sorter=order)].astype(np.int32)
+
+
+def training_leaves(
+    forest: Any,
+    X: ArrayLike,
+    outputs: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """Leaf of each training row in each tree, numbered as by `leaf_reader`.
+
+    A forest of spinney that has learned means of levels reads its training rows by the means of
+    other folds, so that no row is put into a leaf by its own target.
+    """
+    if not isinstance(forest, Estimator) or forest.encoding_ is None:
+        return leaf_reader(forest)(X)
+    rows = as_rows(check_training_rows(forest, X, outputs, weights))
+    found = _own_trees(forest).apply(rows, n_threads=forest._n_threads())
+    return found.astype(np.int64)
+
+
+def _own_trees(forest: Any) -> Forest:
+    """Trees of a fitted estimator of spinney."""
+    own: Forest = forest.forest_ if hasattr(forest, "forest_") else Forest.of(forest.tree_)
+    return own
 
 
 def leaf_reader(forest: Any) -> Callable[[ArrayLike], NDArray[np.int64]]:

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 from spinney.data import Problem
 from spinney.tables import (
     Table,
+    encode_training,
     encoding_of_numbers,
     holds_numbers,
     names_columns,
@@ -53,12 +54,7 @@ def check_rows(estimator: BaseEstimator, X: object) -> Rows:
     """
     if _is_plain(estimator, X):
         return as_float32(X)
-    if holds_numbers(X) and _reads_numbers(estimator):
-        checked = validate_data(estimator, X, reset=False, **_NUMBERS)
-        given: Rows | Table = as_float32(checked, column_names(estimator))
-    else:
-        validate_data(estimator, X, reset=False, skip_check_array=True)
-        given = read_table(X, column_names(estimator))
+    given = _given_rows(estimator, X)
     encoding = estimator.encoding_
     return plain_rows(given) if encoding is None else cast("Rows", encoding.encode(given))
 
@@ -71,6 +67,37 @@ def plain_rows(given: Rows | Table) -> Rows:
         rows = given
     check_complete(rows)
     return rows
+
+
+def check_training_rows(
+    estimator: BaseEstimator,
+    X: object,
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> Rows:
+    """Training rows of a fitted estimator, encoded as its fit encoded them.
+
+    Means of levels are those of other folds: those that rows to predict get hold the row's own
+    target. Rows of weight 0 had no part in the fit and are encoded as any others.
+    """
+    given = _given_rows(estimator, X)
+    if estimator.encoding_ is None:
+        return plain_rows(given)
+    rows = cast("Rows", estimator.encoding_.encode(given))
+    is_kept = weights > 0
+    if isinstance(given, Table) and is_kept.any():
+        kept = drop_zero_weight(given, targets, weights)
+        rows[is_kept] = encode_training(estimator.encoding_, *kept)
+    return rows
+
+
+def _given_rows(estimator: BaseEstimator, X: object) -> Rows | Table:
+    """Rows with the columns seen in ``fit``, before they become coordinates."""
+    if holds_numbers(X) and _reads_numbers(estimator):
+        checked = validate_data(estimator, X, reset=False, **_NUMBERS)
+        return as_float32(checked, column_names(estimator))
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    return read_table(X, column_names(estimator))
 
 
 def _is_plain(estimator: BaseEstimator, X: object) -> bool:

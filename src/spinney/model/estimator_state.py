@@ -18,6 +18,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 import spinney.estimators as estimators
 from spinney.estimators import RandomStructure, RegularizationPath
+from spinney.estimators.parameters import plain_value
 from spinney.model.fitted import check_fitted, fitted_names
 from spinney.model.refusal import checked_index, checked_list, checked_object, checked_text, refuse
 from spinney.model.values import Reader, ValueType, Writer, register
@@ -36,7 +37,7 @@ MT19937_WORDS = 624
 
 def _estimator_state(value: Any, writer: Writer, where: str) -> dict[str, Any]:
     parameters = {
-        name: writer.state_of(given, f"{where}.{name}")
+        name: writer.state_of(_storable(given), f"{where}.{name}")
         for name, given in value.get_params(deep=False).items()
     }
     check_fitted(value)
@@ -51,6 +52,11 @@ def _estimator_state(value: Any, writer: Writer, where: str) -> dict[str, Any]:
     if hasattr(value, "_metadata_request"):
         state["requests"] = _requests_of(value)
     return state
+
+
+def _storable(parameter: Any) -> Any:
+    """What stands for a parameter in a file: array-likes are lists, but arrays keep their type."""
+    return parameter if isinstance(parameter, np.ndarray) else plain_value(parameter)
 
 
 def _estimator_of(given: dict[str, Any], reader: Reader, where: str) -> Any:

@@ -167,9 +167,9 @@ class Journal:
             rest = self._chunks(_Place(self._end, left))
             if self._end and all(chunk.count(0) == len(chunk) for chunk in rest):
                 return None
-            raise DamagedFileError(
-                f"byte {self._end} begins no record; the file is damaged or no journal."
-            )
+            if not self._end:
+                raise DamagedFileError(_said_of(frame))
+            raise DamagedFileError(f"byte {self._end} begins no record; the file is damaged.")
         return _Place(self._end, FRAME_BYTES + length) if length <= left - FRAME_BYTES else None
 
     def _take(self, place: _Place, *, is_last: bool) -> bool:
@@ -252,6 +252,15 @@ def _open_locked(path: str | os.PathLike[str]) -> int:
 def _frame(length: int) -> bytes:
     start = MAGIC + length.to_bytes(8, "little")
     return start + zlib.crc32(start).to_bytes(4, "little")
+
+
+def _said_of(beginning: bytes) -> str:
+    """What a file is that begins in another way than a journal."""
+    if beginning.endswith(b'{"__meta'):
+        return "the file is a container, such as a model file, no journal."
+    if beginning[0] == 0x80 and 2 <= beginning[1] <= 5:  # the mark and the protocols of pickle
+        return "the file is a pickle, no journal."
+    return f"the file begins with {beginning[:8]!r}, which begins no journal, or it is damaged."
 
 
 def _framed(record: Record) -> list[memoryview]:
