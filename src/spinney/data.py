@@ -190,6 +190,11 @@ def _scaling(
     return mean, scale, deviation, float(lengths @ lengths)
 
 
+def column_scales(X: Matrix, sample_weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scale of each column as in a `Problem` of these rows, in which weights are compared."""
+    return _scaling(_compact_rows(_container(X)), sample_weight, 1)[1]
+
+
 def reweight(problem: Problem, weights: NDArray[np.float64], *, n_threads: int = 1) -> Problem:
     """The same task with other weights, scaled anew: rows of weight 0 leave no trace."""
     weights = np.ascontiguousarray(weights, dtype=np.float64)

@@ -26,8 +26,8 @@ import spinney.ensembles.boosting as boosting
 from spinney import TAOBoostClassifier
 from spinney.data import as_rows, classification_problem
 from spinney.estimators import RandomStructure
-from spinney.estimators.importance import split_importances
 from spinney.optimize.tao import optimize_tree
+from spinney.tree.importance import split_importances
 from spinney.tree.route import outputs
 from tests import reference
 

@@ -28,8 +28,8 @@ import spinney.ensembles.bagging as bagging
 from spinney import TAOForestClassifier
 from spinney.data import as_rows, classification_problem
 from spinney.estimators import RandomStructure, TAOTreeClassifier
-from spinney.estimators.importance import split_importances
 from spinney.optimize.tao import TAOOptions, optimize_tree
+from spinney.tree.importance import split_importances
 from spinney.tree.route import outputs
 from tests import reference
 

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem, as_rows
 from spinney.estimators.base import Classification, Estimator
-from spinney.estimators.importance import split_importances
 from spinney.estimators.tao_base import TAOEstimator
 from spinney.optimize.trace import Trace
 from spinney.tree.forest import Forest
+from spinney.tree.importance import split_importances
 from spinney.tree.route import apply
 from spinney.tree.size import count_flops
 from spinney.tree.structure import Tree

@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem, as_rows
 from spinney.estimators.base import Classification, Estimator, Regression
-from spinney.estimators.importance import split_importances
 from spinney.estimators.probabilities import softmax
 from spinney.estimators.readout import Readout
 from spinney.tree.forest import Forest
+from spinney.tree.importance import split_importances
 from spinney.tree.route import apply, decision_path
 from spinney.tree.size import count_flops, count_parameters
 from spinney.tree.structure import Tree

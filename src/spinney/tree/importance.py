@@ -17,14 +17,14 @@ def node_reach(tree: Tree, leaf_rows: NDArray[np.float64]) -> NDArray[np.float64
     Parameters
     ----------
     tree : Tree
-    leaf_rows : float64 ndarray of shape (n_leaves,)
-        Total row weight in each leaf.
+    leaf_rows : float64 ndarray of shape (n_leaves,) or (n_leaves, n_kinds)
+        Total row weight in each leaf, or that of each kind of rows, for instance of each class.
 
     Returns
     -------
-    float64 ndarray of shape (n_nodes,)
+    float64 ndarray of shape (n_nodes,) or (n_nodes, n_kinds)
     """
-    reach = np.zeros(tree.n_nodes)
+    reach = np.zeros((tree.n_nodes, *leaf_rows.shape[1:]))
     reach[tree.leaf_nodes] = leaf_rows
     # Children are numbered after their parent, so going backwards meets them first.
     for node in range(tree.n_nodes - 1, -1, -1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spinney.estimators.importance import node_reach, split_importances
+from spinney.tree.importance import node_reach, split_importances
 from spinney.tree.structure import Tree
 
 # Root on columns 0 and 2, its right child on column 1; leaves are the nodes 1, 3 and 4.
@@ -28,6 +28,11 @@ LEAF_ROWS = np.array([6.0, 1.0, 3.0])
 
 def test_reach_of_a_split_is_the_sum_over_its_leaves() -> None:
     assert node_reach(TREE, LEAF_ROWS).tolist() == [10.0, 6.0, 4.0, 1.0, 3.0]
+
+
+def test_kinds_of_rows_are_counted_apart() -> None:
+    kinds = np.array([[6.0, 0.0], [1.0, 5.0], [0.0, 3.0]])
+    assert node_reach(TREE, kinds).tolist() == [[7, 8], [6, 0], [1, 8], [1, 5], [0, 3]]
 
 
 def test_shares_are_weighted_by_reach_and_sum_to_one() -> None:
