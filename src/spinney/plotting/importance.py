@@ -1,0 +1,229 @@
+"""Importance of the columns, and how far the trees of a forest agree on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spinney.data import column_scales
+from spinney.plotting.canvas import axes_or_new, check_matplotlib, figure_of
+from spinney.plotting.colors import FEW, QUIET
+from spinney.plotting.fitted import (
+    Names,
+    checked_count,
+    column_names,
+    encoding_of,
+    leaf_totals,
+    rows_of,
+    trees_of,
+)
+from spinney.plotting.text import plain
+from spinney.tree.importance import split_importances
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_DOTS = 50
+"""Most trees that are drawn as dots of their own."""
+
+
+@dataclass(eq=False, repr=False)
+class FeatureImportanceDisplay:
+    """Mean importance of each column as a bar, its spread as a line, each tree as a dot.
+
+    Attributes
+    ----------
+    importances : float64 ndarray of shape (n_trees, n_columns)
+        Importance of each column in each tree.
+    mean, spread : float64 ndarray of shape (n_columns,)
+        Mean over the trees, by their weights in the model, and standard deviation about it.
+    names : list of str
+        Names of the columns.
+    order : intp ndarray
+        Columns that are drawn, the most important first.
+    ax_, figure_ : Axes, Figure
+    bars_ : BarContainer
+    """
+
+    importances: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    names: list[str]
+    order: NDArray[np.intp]
+    what: str = "share in the splits"
+    ax_: Axes = field(init=False)
+    figure_: Figure = field(init=False)
+    bars_: Any = field(init=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any,
+        *,
+        max_features: int = 20,
+        feature_names: Names | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the importances of a fitted model.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            Any tree or forest of the library.
+        X : frame, array-like or sparse matrix of shape (n_rows, n_columns)
+            Rows that say which splits matter and how much each column varies. With the training
+            rows, all of one weight, the means are those of `feature_importances_`; where
+            categories became means of the target, nearly so.
+        max_features : int, default=20
+            Most columns to draw.
+        feature_names : sequence of str, optional
+            One name a column. Default: the model's own.
+        ax : Axes, optional
+            Where to draw. Default: a new figure.
+
+        Returns
+        -------
+        FeatureImportanceDisplay
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from spinney import TAOForestClassifier
+        >>> from spinney.plotting import FeatureImportanceDisplay
+        >>> X, y = load_iris(return_X_y=True)
+        >>> forest = TAOForestClassifier(n_estimators=4, max_depth=2, random_state=0).fit(X, y)
+        >>> display = FeatureImportanceDisplay.from_estimator(forest, X)
+        >>> display.importances.shape
+        (4, 4)
+        """
+        check_matplotlib()
+        trees, rows, encoding = trees_of(model), rows_of(model, X), encoding_of(model)
+        names = column_names(model, feature_names)
+        scale = column_scales(rows, np.ones(rows.shape[0]))
+        by_coordinate = np.array(
+            [split_importances(tree, leaf_totals(tree, rows), scale) for tree in trees]
+        )
+        importances = by_coordinate
+        if encoding is not None:
+            importances = np.zeros((len(trees), encoding.n_columns))
+            np.add.at(importances.T, encoding.columns, by_coordinate.T)
+        return cls._of(
+            importances, _shares(model, importances), names, max_features, "share in the splits", ax
+        )
+
+    @classmethod
+    def from_importances(
+        cls,
+        importances: ArrayLike,
+        *,
+        feature_names: Names | None = None,
+        max_features: int = 20,
+        what: str = "importance",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw importances that were found elsewhere, for instance by permutations.
+
+        Parameters
+        ----------
+        importances : array-like of shape (n_repeats, n_columns)
+            One row a tree or a repetition. The `importances` that scikit-learn's
+            ``permutation_importance`` returns are the other way round: give ``importances.T``.
+        feature_names : sequence of str, optional
+            One name a column. Default: ``x0``, ``x1``, ...
+        max_features : int, default=20
+            Most columns to draw.
+        what : str, default="importance"
+            What is on the horizontal axis, with its unit.
+        ax : Axes, optional
+            Where to draw. Default: a new figure.
+
+        Returns
+        -------
+        FeatureImportanceDisplay
+        """
+        check_matplotlib()
+        values = np.asarray(importances, dtype=np.float64)
+        if values.ndim != 2 or 0 in values.shape:
+            raise ValueError(
+                f"importances has shape {values.shape}; give (n_repeats, n_columns); try "
+                "result.importances.T."
+            )
+        unnamed = [f"x{column}" for column in range(values.shape[1])]
+        names = [str(name) for name in (unnamed if feature_names is None else feature_names)]
+        if len(names) != values.shape[1]:
+            raise ValueError(
+                f"feature_names has {len(names)} names for {values.shape[1]} columns; give one "
+                "each; try result.importances.T if importances are the other way round."
+            )
+        shares = np.full(len(values), 1.0 / len(values))
+        return cls._of(values, shares, names, max_features, what, ax)
+
+    @classmethod
+    def _of(
+        cls,
+        importances: NDArray[np.float64],
+        shares: NDArray[np.float64],
+        names: list[str],
+        max_features: int,
+        what: str,
+        ax: Axes | None,
+    ) -> Self:
+        """Means and spreads, and the plot of them."""
+        mean = shares @ importances
+        spread = np.sqrt(shares @ (importances - mean) ** 2)
+        n_drawn = checked_count("max_features", max_features, least=1)
+        order = np.argsort(-mean, kind="stable")[:n_drawn]
+        return cls(importances, mean, spread, names, order, what).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : Axes or None, default=None
+            Where to draw. None makes a figure.
+
+        Returns
+        -------
+        self
+        """
+        n_trees, n_drawn = len(self.importances), len(self.order)
+        self.ax_ = axes_or_new(ax, (6.4, 1.3 + 0.26 * n_drawn))
+        self.figure_ = figure_of(self.ax_)
+        places = np.arange(n_drawn)
+        self.bars_ = self.ax_.barh(
+            places,
+            self.mean[self.order],
+            xerr=self.spread[self.order] if n_trees > 1 else None,
+            color=FEW[4],
+            error_kw={"ecolor": "black", "elinewidth": 1, "capsize": 2},
+            height=0.75,
+        )
+        if 1 < n_trees <= MOST_DOTS:
+            values = self.importances[:, self.order]
+            height = np.tile(places, (n_trees, 1))
+            self.ax_.plot(
+                values.ravel(), height.ravel(), ".", color=FEW[0], markersize=3, alpha=0.6
+            )
+        self.ax_.set_yticks(places, [plain(self.names[column]) for column in self.order])
+        self.ax_.set_ylim(n_drawn - 0.4, -0.6)
+        self.ax_.axvline(0, color=QUIET, linewidth=0.8)
+        self.ax_.set_xlabel(plain(self.what, 60))
+        n_all = len(self.mean)
+        self.ax_.set_title("Importance" if n_drawn == n_all else f"{n_drawn} of {n_all} columns")
+        if self.importances.min() >= 0:
+            self.ax_.set_xlim(left=0)
+        return self
+
+
+def _shares(model: Any, importances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weight of each tree in the mean; trees without a split have no say."""
+    shares = np.asarray(getattr(model, "estimator_weights_", np.ones(len(importances))), float)
+    shares = np.where(importances.sum(axis=1) > 0, shares, 0.0)
+    total = float(shares.sum())
+    return shares / total if total > 0 else np.full(len(shares), 1.0 / len(shares))

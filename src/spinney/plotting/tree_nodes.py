@@ -1,0 +1,336 @@
+"""How the nodes of a tree diagram are drawn, all sizes in inches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.plotting.colors import PALE, QUIET, class_colors, weight_colors
+from spinney.plotting.hyperplane import draw_picture, picture_of
+from spinney.plotting.layout import tidy_heights
+from spinney.plotting.pen import Pen
+from spinney.plotting.text import count, number, plain, plural, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from spinney.plotting.tree_diagram import TreeDisplay
+
+LINE = 0.155
+"""Height of a line of text or of a bar with its name."""
+
+PAD = 0.07
+STRIP = 0.075
+"""Height of the bar that shows classes or a value."""
+
+SPLIT_WIDTH, PICTURE_WIDTH, LEAF_WIDTH = 2.25, 1.15, 1.5
+NAME_SHARE = 0.56
+"""Part of a split's width for the names of weights; bars have the rest."""
+
+BETWEEN_COLUMNS, BETWEEN_NODES = 0.6, 0.13
+LETTERS_OF_A_NAME = 21
+MOST_CLASSES_NAMED = 20
+
+LEAST_WIDTH = 4.6
+"""Width of the words below a small tree."""
+
+
+class NodeWriter:
+    """Knows where each node of a display is and what is written into it."""
+
+    def __init__(self, display: TreeDisplay) -> None:
+        self.display = display
+        self.tree = display.tree
+        self.is_split = np.zeros(self.tree.n_nodes, dtype=bool)
+        self.is_split[list(display.hyperplanes)] = True
+        self.is_clipped = np.zeros(self.tree.n_nodes, dtype=bool)
+        self.is_clipped[display.clipped] = True
+        names = display.class_names
+        self.colors = [] if names is None else class_colors(len(names))
+
+    @property
+    def split_width(self) -> float:
+        """Width of a split."""
+        return SPLIT_WIDTH if self.display.image_shape is None else PICTURE_WIDTH
+
+    @property
+    def figure_size(self) -> tuple[float, float]:
+        """Width and height of a figure for the diagram, with room for words below."""
+        width, height = self.size
+        return max(width, LEAST_WIDTH) + 0.2, height + 0.8
+
+    @cached_property
+    def size(self) -> tuple[float, float]:
+        """Width and height of the diagram."""
+        nodes = self.display.nodes
+        right = self.x[nodes] + np.where(self.is_split[nodes], self.split_width, LEAF_WIDTH)
+        return float(right.max()), float((self.y[nodes] + 0.5 * self.heights[nodes]).max())
+
+    @cached_property
+    def heights(self) -> NDArray[np.float64]:
+        """Height of each node."""
+        heights = np.full(self.tree.n_nodes, 2 * PAD + LINE + PAD / 2 + STRIP)
+        for node in self.display.hyperplanes:
+            n_lines = self._n_lines(node)
+            heights[node] = 2 * PAD + n_lines * LINE
+            if self.display.image_shape is not None:
+                heights[node] = 2 * PAD + LINE + self._picture_height()
+            if self._has_strip(node):
+                heights[node] += PAD / 2 + STRIP
+        return heights
+
+    @cached_property
+    def x(self) -> NDArray[np.float64]:
+        """Left end of each node."""
+        return self.tree.depth.astype(np.float64) * (self.split_width + BETWEEN_COLUMNS)
+
+    @cached_property
+    def y(self) -> NDArray[np.float64]:
+        """Middle of each node, from above."""
+        left = np.where(self.is_split, self.tree.left, -1).astype(np.int32)
+        right = np.where(self.is_split, self.tree.right, -1).astype(np.int32)
+        return tidy_heights(left, right, self.heights, BETWEEN_NODES)
+
+    def draw(self, ax: Axes) -> None:
+        """Draw all of it."""
+        pen = Pen.on(ax, *self.size)
+        for node in self.display.nodes.tolist():
+            if node > 0:
+                self._draw_edge(pen, node)
+            if self.is_split[node]:
+                self._draw_split(pen, node)
+            else:
+                self._draw_end(pen, node)
+        pen.frame(*self.size)
+        ax.set_title(plain(self.display.title, 60), fontsize=10)
+        ax.set_xlabel(self._legend_of_bars(), fontsize=8, color=QUIET, loc="left")
+        self._draw_legend(ax, pen)
+
+    def _draw_edge(self, pen: Pen, node: int) -> None:
+        parent = int(self.tree.parent[node])
+        start = float(self.x[parent] + self.split_width), float(self.y[parent])
+        end = float(self.x[node]), float(self.y[node])
+        rows = self.display.n_rows
+        share = 0.2 if rows is None else float(rows[node] / max(rows[0], 1))
+        pen.edge(start, end, 0.7 + 3.5 * share)
+        # The edge to the left child comes from below, that to the right child from above.
+        is_right = bool(node == self.tree.right[parent])
+        word, height = ("yes", end[1] + 0.09) if is_right else ("no", end[1] - 0.08)
+        pen.text(end[0] - 0.05, height, word, color=QUIET, ha="right", fontsize=7)
+
+    def _draw_split(self, pen: Pen, node: int) -> None:
+        """A frame with the rule, the hyperplane and the rows."""
+        left, top = float(self.x[node]), float(self.y[node] - 0.5 * self.heights[node])
+        pen.box(left, top, self.split_width, float(self.heights[node]))
+        first = top + PAD + 0.5 * LINE
+        told = self._rows_told(node)
+        if self.display.image_shape is None:
+            plane = self.display.hyperplanes[node]
+            pen.text(left + PAD, first, plane.rule(36 - len(told)))
+            pen.text(left + self.split_width - PAD, first, told, color=QUIET, ha="right")
+            self._draw_weights(pen, node, left, first)
+        else:
+            pen.text(left + 0.5 * self.split_width, first, told, color=QUIET, ha="center")
+            self._draw_picture(pen, node, left, top + PAD + LINE)
+        if self._has_strip(node):
+            self._draw_strip(pen, node, left, self.split_width)
+
+    def _draw_weights(self, pen: Pen, node: int, left: float, first: float) -> None:
+        """Names and bars, and how many more there are."""
+        plane, n_shown = self.display.hyperplanes[node], self._n_bars(node)
+        middle = left + PAD + self.split_width * NAME_SHARE
+        half = 0.5 * (self.split_width * (1 - NAME_SHARE) - 2 * PAD)
+        heights = first + LINE * np.arange(1.0, n_shown + 1)
+        if n_shown:
+            lengths = half * plane.shown[:n_shown] / (np.abs(plane.shown).max() or 1.0)
+            colors = weight_colors(plane.shown[:n_shown])
+            pen.bars(middle + half, heights, lengths, colors, 0.6 * LINE, f"weight {node}")
+            pen.upright(middle + half, heights[0] - LINE / 2, heights[-1] + LINE / 2)
+        for name, height in zip(plane.names, heights.tolist(), strict=False):
+            pen.text(middle - PAD, height, shortened(name, LETTERS_OF_A_NAME), ha="right")
+        n_more = len(plane.names) - n_shown
+        if n_shown and n_more:
+            words = f"and {count(n_more)} more"
+            pen.text(middle - PAD, heights[-1] + LINE, words, ha="right", color=QUIET)
+
+    def _draw_picture(self, pen: Pen, node: int, left: float, top: float) -> None:
+        """All weights in their places."""
+        shape = self.display.image_shape
+        assert shape is not None
+        height, width = self._picture_height(), self._picture_height() * shape[1] / shape[0]
+        start = left + 0.5 * (self.split_width - width)
+        draw_picture(
+            pen.ax,
+            picture_of(self.display.hyperplanes[node], shape),
+            extent=(start, start + width, top + height, top),
+            zorder=2,
+        )
+
+    def _draw_end(self, pen: Pen, node: int) -> None:
+        """A leaf, or a node below which nothing is drawn."""
+        left, top = float(self.x[node]), float(self.y[node] - 0.5 * self.heights[node])
+        is_clipped = bool(self.is_clipped[node])
+        style = "dashed" if is_clipped else "solid"
+        fill = "white" if is_clipped else "#F5F5F5"
+        pen.box(left, top, LEAF_WIDTH, float(self.heights[node]), linestyle=style, facecolor=fill)
+        told, first = self._rows_told(node), top + PAD + 0.5 * LINE
+        words = self._told_below(node) if is_clipped else self._said(node)
+        pen.text(left + PAD, first, shortened(words, 26 - len(told)))
+        pen.text(left + LEAF_WIDTH - PAD, first, told, color=QUIET, ha="right")
+        self._draw_strip(pen, node, left, LEAF_WIDTH)
+
+    def _draw_strip(self, pen: Pen, node: int, left: float, width: float) -> None:
+        """The classes or the value of a node in one thin bar."""
+        strip = _Strip(left + PAD, self._bottom(node) - PAD - STRIP, width - 2 * PAD)
+        counts, leaf = self.display.class_counts, int(self.tree.leaf_index[node])
+        gid = f"strip {node}"
+        if counts is not None:
+            strip.shares(pen, counts[node].astype(np.float64), self.colors, gid)
+        elif self._value(node) is not None:
+            strip.place(pen, *self._value_range(), float(self._value(node) or 0.0), gid)
+        elif leaf >= 0 and self.colors and not self.tree.is_linear:
+            values = self.tree.leaf_values
+            if _are_shares(values):
+                strip.shares(pen, values[leaf], self.colors, gid)
+            else:
+                strip.scores(pen, values[leaf] / np.abs(values).max(), self.colors, gid)
+
+    def _draw_legend(self, ax: Axes, pen: Pen) -> None:
+        """Colours of the classes, below the tree."""
+        from matplotlib.patches import Patch
+
+        names = self.display.class_names
+        if names is None or len(names) > MOST_CLASSES_NAMED:
+            return
+        handles = [Patch(color=color) for color in self.colors]
+        labels = [plain(name) for name in names]
+        room = self.size[0] / (0.45 + 0.075 * max(len(label) for label in labels))
+        ax.legend(
+            handles,
+            labels,
+            loc="upper left",
+            bbox_to_anchor=(0, -0.25 * pen.scale / (self.size[1] * pen.scale)),
+            ncols=max(1, min(len(labels), int(room))),
+            fontsize=8,
+            frameon=False,
+            borderaxespad=0,
+            handlelength=1,
+        )
+
+    def _legend_of_bars(self) -> str:
+        if not self.display.hyperplanes:
+            return ""
+        scaled_by = self.display.scaled_by
+        drawn = "weights" if scaled_by is None else f"weights × {scaled_by}"
+        if self.display.image_shape is None:
+            return f"bars: {drawn}; to the right: yes"
+        return f"pixels: {drawn}; red: bright means yes, blue: no"
+
+    def _n_bars(self, node: int) -> int:
+        """Bars of a split; an axis-aligned split is told by its rule alone."""
+        n_weights = len(self.display.hyperplanes[node].weights)
+        return 0 if n_weights == 1 else min(n_weights, self.display.max_weights)
+
+    def _n_lines(self, node: int) -> int:
+        n_bars = self._n_bars(node)
+        has_more = n_bars > 0 and len(self.display.hyperplanes[node].weights) > n_bars
+        return 1 + n_bars + has_more
+
+    def _picture_height(self) -> float:
+        shape = self.display.image_shape
+        assert shape is not None
+        return (PICTURE_WIDTH - 2 * PAD) * min(1.0, shape[0] / shape[1])
+
+    def _has_strip(self, node: int) -> bool:
+        """Whether there is anything to say of the rows of a split."""
+        return self.display.class_counts is not None or self._value(node) is not None
+
+    def _bottom(self, node: int) -> float:
+        return float(self.y[node] + 0.5 * self.heights[node])
+
+    def _rows_told(self, node: int) -> str:
+        rows = self.display.n_rows
+        return f"#{node}" if rows is None else f"#{node}  n = {count(float(rows[node]))}"
+
+    def _told_below(self, node: int) -> str:
+        return f"… {plural(_leaves_below(self.tree.left, self.tree.right, node), 'leaf')}"
+
+    def _said(self, node: int) -> str:
+        """What a leaf says, in words."""
+        names, tree = self.display.class_names, self.tree
+        leaf = int(tree.leaf_index[node])
+        if tree.is_linear:
+            n_weights = tree.leaf_indptr[[leaf * tree.n_outputs, (leaf + 1) * tree.n_outputs]]
+            return f"linear, {plural(int(n_weights[1] - n_weights[0]), 'weight')}"
+        values = tree.leaf_values[leaf]
+        if names is None:
+            told = ", ".join(number(float(value)) for value in values[:2])
+            return told if len(values) == 1 else f"({told}{', …' if len(values) > 2 else ''})"
+        best = int(values.argmax())
+        if _are_shares(tree.leaf_values):
+            return f"{shortened(names[best], 12)} {100 * values[best]:.0f} %"
+        sign = "+" if values[best] >= 0 else ""
+        return f"{shortened(names[best], 10)} {sign}{number(float(values[best]), 2)}"
+
+    def _value(self, node: int) -> float | None:
+        """The number of a node of a regression of one output; None if there is none."""
+        if self.display.class_names is not None or self.tree.n_outputs > 1:
+            return None
+        if self.display.means is not None:
+            mean = float(self.display.means[node, 0])
+            return None if np.isnan(mean) else mean
+        leaf = int(self.tree.leaf_index[node])
+        return None if leaf < 0 or self.tree.is_linear else float(self.tree.leaf_values[leaf, 0])
+
+    def _value_range(self) -> tuple[float, float]:
+        means, values = self.display.means, self.tree.leaf_values[:, 0]
+        shown = values if means is None else means[~np.isnan(means[:, 0]), 0]
+        return float(shown.min()), float(shown.max())
+
+
+@dataclass(frozen=True)
+class _Strip:
+    """A thin bar with its upper left end at (x, y)."""
+
+    x: float
+    y: float
+    width: float
+
+    def shares(self, pen: Pen, shares: NDArray[np.float64], colors: list[str], gid: str) -> None:
+        """Parts of a whole."""
+        pen.stack(self.x, self.y, self.width, STRIP, shares, colors, gid)
+
+    def scores(self, pen: Pen, scores: NDArray[np.float64], colors: list[str], gid: str) -> None:
+        """One upright bar a class, up for positive scores."""
+        step, middle = self.width / len(scores), self.y + 0.5 * STRIP
+        pen.rectangle(self.x, middle - 0.003, self.width, 0.006, PALE)
+        for place, (score, color) in enumerate(zip(scores.tolist(), colors, strict=True)):
+            left = self.x + (place + 0.1) * step
+            pen.rectangle(left, middle, 0.8 * step, -0.75 * STRIP * score, color, gid)
+
+    def place(self, pen: Pen, low: float, high: float, value: float, gid: str) -> None:
+        """A mark between the ends of a range."""
+        share = 0.5 if high <= low else (value - low) / (high - low)
+        pen.rectangle(self.x, self.y + 0.4 * STRIP, self.width, 0.2 * STRIP, PALE)
+        at = self.x + share * (self.width - 0.06)
+        pen.rectangle(at, self.y, 0.06, STRIP, "#0072B2", gid)
+
+
+def _are_shares(values: NDArray[np.float64]) -> bool:
+    """Whether leaves hold class fractions, not scores."""
+    return bool((values >= 0).all() and np.allclose(values.sum(axis=1), 1.0))
+
+
+def _leaves_below(left: NDArray[np.int32], right: NDArray[np.int32], node: int) -> int:
+    waiting, n_leaves = [node], 0
+    while waiting:
+        at = waiting.pop()
+        if left[at] < 0:
+            n_leaves += 1
+        else:
+            waiting += [int(left[at]), int(right[at])]
+    return n_leaves
