@@ -57,18 +57,19 @@ def split_segments(
     }
     found: list[tuple[int, NDArray[np.float64]]] = []
     for node in tree.split_nodes.tolist():  # parents come before their children
-        cell = cells.pop(node, None)
-        if cell is None:
+        if node not in cells:
             continue
+        cell = cells.pop(node)
         normal, bias = _line(tree, node, coordinates)
         scores = cell @ normal + bias
         crossing = _crossing(cell, scores)
         if crossing is not None:
             found.append((node, crossing))
-        for child, side in ((tree.left[node], -scores), (tree.right[node], scores)):
-            part = _cut(cell, side)
-            if part is not None:
-                cells[int(child)] = part
+        # A score of 0 goes right, also all over a cell.
+        if scores.min() < 0:
+            cells[int(tree.left[node])] = _cut(cell, -scores)
+        if scores.max() > 0 or scores.min() == 0:
+            cells[int(tree.right[node])] = _cut(cell, scores)
     nodes = np.array([node for node, _ in found], dtype=np.int64)
     return Segments(
         nodes,
@@ -88,28 +89,35 @@ def _line(tree: Tree, node: int, coordinates: tuple[int, int]) -> tuple[NDArray[
     return normal, float(tree.bias[node])
 
 
-def _cut(cell: Polygon, scores: NDArray[np.float64]) -> Polygon | None:
+def _cut(cell: Polygon, scores: NDArray[np.float64]) -> Polygon:
     """The part of a convex polygon where the score, known at its corners, is not negative.
 
     One corner after the other, as Sutherland and Hodgman do.
     """
     corners: list[NDArray[np.float64]] = []
     for place in range(len(cell)):
-        before, after = scores[place - 1], scores[place]
-        if (before < 0) != (after < 0):
-            share = before / (before - after)
-            corners.append(cell[place - 1] + share * (cell[place] - cell[place - 1]))
-        if after >= 0:
+        if scores[place - 1] * scores[place] < 0:
+            corners.append(_zero(cell, scores, place))
+        if scores[place] >= 0:
             corners.append(cell[place])
-    return np.array(corners) if len(corners) >= 3 else None
+    return np.array(corners)
 
 
 def _crossing(cell: Polygon, scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Where the line of score 0 enters and leaves a convex polygon; None if it does not."""
-    ends = []
-    for place in range(len(cell)):
-        before, after = scores[place - 1], scores[place]
-        if (before < 0) != (after < 0):
-            share = before / (before - after)
-            ends.append(cell[place - 1] + share * (cell[place] - cell[place - 1]))
+    if not scores.min() < 0 < scores.max():
+        return None
+    ends = [cell[place] for place in np.flatnonzero(scores == 0)]
+    ends += [
+        _zero(cell, scores, place)
+        for place in range(len(cell))
+        if scores[place - 1] * scores[place] < 0
+    ]
     return np.array(ends) if len(ends) == 2 else None
+
+
+def _zero(cell: Polygon, scores: NDArray[np.float64], place: int) -> NDArray[np.float64]:
+    """Where the score is 0 on the side that ends in the corner `place`."""
+    share = scores[place - 1] / (scores[place - 1] - scores[place])
+    point: NDArray[np.float64] = cell[place - 1] + share * (cell[place] - cell[place - 1])
+    return point

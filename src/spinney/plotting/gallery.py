@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+WIDTH_OF_A_LETTER = 0.063
+"""Inches, at 7 points."""
+
 ORDERS = ("rows", "importance", "tree")
 
 
@@ -306,15 +309,18 @@ def _draw_bars(ax: Axes, plane: Hyperplane, max_weights: int) -> None:
     ax.barh(places, shown, color=weight_colors(shown), height=0.75)
     ax.axvline(0, color=QUIET, linewidth=0.8)
     largest = float(np.abs(plane.shown).max()) if len(plane.shown) else 1.0
+    half_width = 0.5 * ax.get_window_extent().width / figure_of(ax).dpi
+    n_letters = max(int(half_width / WIDTH_OF_A_LETTER), 3)
     for place, (name, weight) in enumerate(zip(plane.names, shown.tolist(), strict=False)):
         is_right = weight > 0
         ax.text(
             -0.03 * largest if is_right else 0.03 * largest,
             place,
-            plain(name, 20),
+            plain(name, n_letters),
             ha="right" if is_right else "left",
             va="center",
             fontsize=7,
+            clip_on=True,
         )
     ax.set_xlim(-1.05 * largest, 1.05 * largest)
     ax.set_ylim(max_weights - 0.4, -0.6)

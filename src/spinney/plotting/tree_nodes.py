@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.plotting.canvas import figure_of
 from spinney.plotting.colors import PALE, QUIET, class_colors, weight_colors
 from spinney.plotting.hyperplane import draw_picture, picture_of
 from spinney.plotting.layout import tidy_heights
@@ -27,12 +28,13 @@ PAD = 0.07
 STRIP = 0.075
 """Height of the bar that shows classes or a value."""
 
-SPLIT_WIDTH, PICTURE_WIDTH, LEAF_WIDTH = 2.25, 1.15, 1.5
+SPLIT_WIDTH, PICTURE_WIDTH, LEAF_WIDTH = 2.25, 1.15, 1.65
 NAME_SHARE = 0.56
 """Part of a split's width for the names of weights; bars have the rest."""
 
 BETWEEN_COLUMNS, BETWEEN_NODES = 0.6, 0.13
-LETTERS_OF_A_NAME = 21
+LETTERS_OF_A_LEAF = 29
+LETTERS_OF_A_NAME = 24
 MOST_CLASSES_NAMED = 20
 
 LEAST_WIDTH = 4.6
@@ -73,12 +75,10 @@ class NodeWriter:
     @cached_property
     def heights(self) -> NDArray[np.float64]:
         """Height of each node."""
-        heights = np.full(self.tree.n_nodes, 2 * PAD + LINE + PAD / 2 + STRIP)
-        for node in self.display.hyperplanes:
-            n_lines = self._n_lines(node)
-            heights[node] = 2 * PAD + n_lines * LINE
-            if self.display.image_shape is not None:
-                heights[node] = 2 * PAD + LINE + self._picture_height()
+        heights = np.full(self.tree.n_nodes, 2 * PAD + LINE)
+        for node in self.display.nodes.tolist():
+            if self.is_split[node]:
+                heights[node] += self._plane_height(node)
             if self._has_strip(node):
                 heights[node] += PAD / 2 + STRIP
         return heights
@@ -108,7 +108,7 @@ class NodeWriter:
         pen.frame(*self.size)
         ax.set_title(plain(self.display.title, 60), fontsize=10)
         ax.set_xlabel(self._legend_of_bars(), fontsize=8, color=QUIET, loc="left")
-        self._draw_legend(ax, pen)
+        self._draw_legend(ax)
 
     def _draw_edge(self, pen: Pen, node: int) -> None:
         parent = int(self.tree.parent[node])
@@ -178,30 +178,33 @@ class NodeWriter:
         fill = "white" if is_clipped else "#F5F5F5"
         pen.box(left, top, LEAF_WIDTH, float(self.heights[node]), linestyle=style, facecolor=fill)
         told, first = self._rows_told(node), top + PAD + 0.5 * LINE
-        words = self._told_below(node) if is_clipped else self._said(node)
-        pen.text(left + PAD, first, shortened(words, 26 - len(told)))
+        room = LETTERS_OF_A_LEAF - len(told)
+        words = self._told_below(node) if is_clipped else self._said(node, room)
+        pen.text(left + PAD, first, words)
         pen.text(left + LEAF_WIDTH - PAD, first, told, color=QUIET, ha="right")
-        self._draw_strip(pen, node, left, LEAF_WIDTH)
+        if self._has_strip(node):
+            self._draw_strip(pen, node, left, LEAF_WIDTH)
 
     def _draw_strip(self, pen: Pen, node: int, left: float, width: float) -> None:
         """The classes or the value of a node in one thin bar."""
         strip = _Strip(left + PAD, self._bottom(node) - PAD - STRIP, width - 2 * PAD)
-        counts, leaf = self.display.class_counts, int(self.tree.leaf_index[node])
+        counts, value = self.display.class_counts, self._value(node)
+        values, leaf = self.tree.leaf_values, int(self.tree.leaf_index[node])
         gid = f"strip {node}"
         if counts is not None:
             strip.shares(pen, counts[node].astype(np.float64), self.colors, gid)
-        elif self._value(node) is not None:
-            strip.place(pen, *self._value_range(), float(self._value(node) or 0.0), gid)
-        elif leaf >= 0 and self.colors and not self.tree.is_linear:
-            values = self.tree.leaf_values
-            if _are_shares(values):
-                strip.shares(pen, values[leaf], self.colors, gid)
-            else:
-                strip.scores(pen, values[leaf] / np.abs(values).max(), self.colors, gid)
+        elif value is not None:
+            strip.place(pen, *self._value_range(), value, gid)
+        elif _are_shares(values):
+            strip.shares(pen, values[leaf], self.colors, gid)
+        else:
+            largest = float(np.abs(values).max()) or 1.0
+            strip.scores(pen, values[leaf] / largest, self.colors, gid)
 
-    def _draw_legend(self, ax: Axes, pen: Pen) -> None:
-        """Colours of the classes, below the tree."""
+    def _draw_legend(self, ax: Axes) -> None:
+        """Colours of the classes, below the tree and the line under it."""
         from matplotlib.patches import Patch
+        from matplotlib.transforms import ScaledTranslation
 
         names = self.display.class_names
         if names is None or len(names) > MOST_CLASSES_NAMED:
@@ -213,7 +216,9 @@ class NodeWriter:
             handles,
             labels,
             loc="upper left",
-            bbox_to_anchor=(0, -0.25 * pen.scale / (self.size[1] * pen.scale)),
+            bbox_to_anchor=(0, 0),
+            bbox_transform=ax.transAxes
+            + ScaledTranslation(0, -0.22, figure_of(ax).dpi_scale_trans),
             ncols=max(1, min(len(labels), int(room))),
             fontsize=8,
             frameon=False,
@@ -235,10 +240,13 @@ class NodeWriter:
         n_weights = len(self.display.hyperplanes[node].weights)
         return 0 if n_weights == 1 else min(n_weights, self.display.max_weights)
 
-    def _n_lines(self, node: int) -> int:
+    def _plane_height(self, node: int) -> float:
+        """Height of the bars or the picture of a split."""
+        if self.display.image_shape is not None:
+            return self._picture_height()
         n_bars = self._n_bars(node)
         has_more = n_bars > 0 and len(self.display.hyperplanes[node].weights) > n_bars
-        return 1 + n_bars + has_more
+        return LINE * (n_bars + has_more)
 
     def _picture_height(self) -> float:
         shape = self.display.image_shape
@@ -246,8 +254,11 @@ class NodeWriter:
         return (PICTURE_WIDTH - 2 * PAD) * min(1.0, shape[0] / shape[1])
 
     def _has_strip(self, node: int) -> bool:
-        """Whether there is anything to say of the rows of a split."""
-        return self.display.class_counts is not None or self._value(node) is not None
+        """Whether there is anything to show of a node's classes or its value."""
+        if self.display.class_counts is not None or self._value(node) is not None:
+            return True
+        is_leaf = bool(self.tree.left[node] < 0)
+        return is_leaf and self.display.class_names is not None and not self.tree.is_linear
 
     def _bottom(self, node: int) -> float:
         return float(self.y[node] + 0.5 * self.heights[node])
@@ -259,8 +270,8 @@ class NodeWriter:
     def _told_below(self, node: int) -> str:
         return f"… {plural(_leaves_below(self.tree.left, self.tree.right, node), 'leaf')}"
 
-    def _said(self, node: int) -> str:
-        """What a leaf says, in words."""
+    def _said(self, node: int, room: int) -> str:
+        """What a leaf says, in so many letters; names may be cut, numbers are not."""
         names, tree = self.display.class_names, self.tree
         leaf = int(tree.leaf_index[node])
         if tree.is_linear:
@@ -268,13 +279,13 @@ class NodeWriter:
             return f"linear, {plural(int(n_weights[1] - n_weights[0]), 'weight')}"
         values = tree.leaf_values[leaf]
         if names is None:
-            told = ", ".join(number(float(value)) for value in values[:2])
-            return told if len(values) == 1 else f"({told}{', …' if len(values) > 2 else ''})"
+            return _numbers(values, room)
         best = int(values.argmax())
-        if _are_shares(tree.leaf_values):
-            return f"{shortened(names[best], 12)} {100 * values[best]:.0f} %"
         sign = "+" if values[best] >= 0 else ""
-        return f"{shortened(names[best], 10)} {sign}{number(float(values[best]), 2)}"
+        end = f" {sign}{number(float(values[best]), 2)}"
+        if _are_shares(tree.leaf_values):
+            end = f" {100 * values[best]:.0f} %"
+        return shortened(names[best], room - len(end)) + end
 
     def _value(self, node: int) -> float | None:
         """The number of a node of a regression of one output; None if there is none."""
@@ -318,6 +329,18 @@ class _Strip:
         pen.rectangle(self.x, self.y + 0.4 * STRIP, self.width, 0.2 * STRIP, PALE)
         at = self.x + share * (self.width - 0.06)
         pen.rectangle(at, self.y, 0.06, STRIP, "#0072B2", gid)
+
+
+def _numbers(values: NDArray[np.float64], room: int) -> str:
+    """As many of the numbers as there is room for, at least the first."""
+    if len(values) == 1:
+        return number(float(values[0]))
+    told = [number(float(value), 2) for value in values]
+    for n_told in range(len(told), 1, -1):
+        words = ", ".join(told[:n_told] + ["…"] * (n_told < len(told)))
+        if len(words) <= room:
+            return words
+    return f"{told[0]}, …"
 
 
 def _are_shares(values: NDArray[np.float64]) -> bool:
