@@ -11,6 +11,7 @@ from spinney.plotting.cells import split_segments
 from tests import reference
 from tests.strategies import trees
 
+
 def planar_trees():
     return trees(kinds=("constant",), max_splits=7, min_features=2, max_features=2)
 

@@ -62,7 +62,9 @@ def test_another_metric_can_be_given() -> None:
     model = small_model("greedy_forest_regressor")
     y = targets_for(model)
     display = ErrorCurveDisplay.from_estimator(model, rows(), y, metric=mean_absolute_error)
-    assert display.curves[0].errors[-1] == pytest.approx(mean_absolute_error(y, model.predict(rows())))
+    assert display.curves[0].errors[-1] == pytest.approx(
+        mean_absolute_error(y, model.predict(rows()))
+    )
     assert display.ax_.get_ylabel() == "mean absolute error"
 
 

@@ -46,14 +46,20 @@ def test_those_with_most_rows_come_first(name: str) -> None:
     reached = [at_nodes.sum(axis=0) for at_nodes in rows_at_nodes(model, X)]
     pairs = zip(display.trees, display.hyperplanes, strict=True)
     assert display.n_rows.tolist() == [reached[number][plane.node] for number, plane in pairs]
-    every = [n for tree, of_tree in zip(trees_in(model), reached, strict=True) for n in of_tree[tree.split_nodes]]
+    every = [
+        n
+        for tree, of_tree in zip(trees_in(model), reached, strict=True)
+        for n in of_tree[tree.split_nodes]
+    ]
     assert display.n_rows.tolist() == sorted(every, reverse=True)[:4]
 
 
 @each_model
 def test_those_that_part_the_targets_most_come_first(name: str) -> None:
     model = small_model(name)
-    display = gallery(model, rows_for(model), targets_for(model), sort_by="importance", max_planes=9)
+    display = gallery(
+        model, rows_for(model), targets_for(model), sort_by="importance", max_planes=9
+    )
     assert (np.diff(display.importances) <= 0).all()
     assert (display.importances >= 0).all()
 
@@ -82,7 +88,9 @@ def test_pictures_hold_the_weights_times_the_deviations() -> None:
         picture = np.zeros(64)
         for feature, weight in reference.split_terms(forest.trees_[number], plane.node):
             picture[feature] = weight
-        np.testing.assert_allclose(ax.images[0].get_array().ravel(), picture * X.std(axis=0), rtol=1e-5)
+        np.testing.assert_allclose(
+            ax.images[0].get_array().ravel(), picture * X.std(axis=0), rtol=1e-5
+        )
 
 
 def test_bars_are_the_largest_weights() -> None:

@@ -41,7 +41,9 @@ def test_the_band_is_one_standard_error_wide() -> None:
     display = RegularizationPathDisplay.from_path(path)
     [band] = display.ax_.collections
     heights = band.get_paths()[0].vertices[:, 1]
-    assert heights.max() == pytest.approx((path.validation_error + path.validation_standard_error).max())
+    assert heights.max() == pytest.approx(
+        (path.validation_error + path.validation_standard_error).max()
+    )
 
 
 def test_a_path_without_validation_rows_has_no_choice() -> None:

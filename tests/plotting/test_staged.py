@@ -21,9 +21,7 @@ from tests.small_models import ESTIMATORS, classes, numbers, rows, small_model
 
 each_model = pytest.mark.parametrize("name", ESTIMATORS)
 SAMPLED = [
-    name
-    for name in ESTIMATORS
-    if ("forest" in name) and not name.startswith(("fao", "refined"))
+    name for name in ESTIMATORS if ("forest" in name) and not name.startswith(("fao", "refined"))
 ]
 
 
@@ -131,7 +129,9 @@ def test_other_ensembles_are_one_stage_or_tell_their_own() -> None:
     boosting = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(rows(), classes())
     assert len(list(staged_predictions(boosting, rows()))) == 3
     assert staged_parameters(boosting) is None
-    bagging = BaggingClassifier(n_estimators=3, max_features=2, random_state=0).fit(rows(), classes())
+    bagging = BaggingClassifier(n_estimators=3, max_features=2, random_state=0).fit(
+        rows(), classes()
+    )
     [(number, said)] = staged_predictions(bagging, rows())
     assert number == 3
     np.testing.assert_array_equal(said, bagging.predict(rows()))

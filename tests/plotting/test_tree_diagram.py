@@ -87,7 +87,9 @@ def test_strips_show_the_shares_of_the_classes() -> None:
     for node in display.nodes.tolist():
         counts = display.class_counts[node]
         widths = [patch.get_width() for patch in patches_of(display.ax_, f"strip {node}")]
-        np.testing.assert_allclose(np.array(widths) / np.sum(widths), counts[counts > 0] / counts.sum())
+        np.testing.assert_allclose(
+            np.array(widths) / np.sum(widths), counts[counts > 0] / counts.sum()
+        )
 
 
 def test_leaves_show_their_fractions_without_rows() -> None:
@@ -144,9 +146,7 @@ def test_what_is_too_deep_is_told_and_not_drawn() -> None:
     assert set(display.hyperplanes) == {0}
     words = words_in(display.ax_)
     for node in deep:
-        n_leaves = sum(
-            node in path_to(tree, int(leaf)) for leaf in tree.leaf_nodes
-        )
+        n_leaves = sum(node in path_to(tree, int(leaf)) for leaf in tree.leaf_nodes)
         assert f"… {n_leaves} leaves" in words
 
 
@@ -173,7 +173,8 @@ def test_axis_aligned_splits_are_told_as_rules() -> None:
     assert any(
         word.startswith(f"{name} ≥ ") or word.startswith(f"{name} ≤ ")
         for word in words_in(display.ax_)
-        if f"{threshold:.1f}".replace("-", "−") in word or f"{threshold:.3g}".replace("-", "−") in word
+        if f"{threshold:.1f}".replace("-", "−") in word
+        or f"{threshold:.3g}".replace("-", "−") in word
     )
 
 
@@ -254,7 +255,9 @@ def test_no_two_nodes_overlap_on_a_deep_tree() -> None:
     X, y = load_digits(return_X_y=True)
     model = spinney.GreedyForestClassifier(1, max_depth=8, random_state=0).fit(X, y)
     display = plot_tree(model, X, y, max_depth=6)
-    boxes = [patch.get_window_extent() for patch in display.ax_.patches if hasattr(patch, "get_boxstyle")]
+    boxes = [
+        patch.get_window_extent() for patch in display.ax_.patches if hasattr(patch, "get_boxstyle")
+    ]
     assert len(boxes) == len(display.nodes) > 60
     for number, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[number + 1 :])

@@ -186,7 +186,7 @@ class DecisionRegionsDisplay:
 
         n_classes = len(self.class_names)
         palette = ListedColormap(class_colors(n_classes))
-        palette.set_under("#BBBBBB")  # rejected rows have no class
+        palette = palette.with_extremes(under="#BBBBBB")  # rejected rows have no class
         return {"cmap": palette, "vmin": -0.5, "vmax": n_classes - 0.5}
 
     def _draw_lines(self) -> None:
