@@ -28,15 +28,15 @@ def test_every_point_of_a_piece_reaches_its_split_and_scores_zero(tree, share) -
         size = float(np.abs(weights).max()) * 6 + abs(float(tree.bias[node]))
         assert abs(reference.score(tree, node, point)) <= 1e-9 * size
         if np.linalg.norm(end - start) > 1e-3 and 0.1 < share < 0.9:
-            assert node in path_near(tree, node, point)
+            assert node in path_near(tree, point)
 
 
-def path_near(tree, node, point):
+def path_near(tree, point):
     """Nodes that the point, or one beside it, meets: the last bits of a corner may be off."""
     met = set()
     for step in (0.0, 1e-7, -1e-7):
         for other in (0.0, 1e-7, -1e-7):
-            met |= set(reference.path_of_row(tree, point + [step, other]))
+            met |= set(reference.path_of_row(tree, point + np.array([step, other])))
     return met
 
 

@@ -9,8 +9,16 @@ from matplotlib.colors import to_rgb
 from spinney.plotting.colors import NEGATIVE, POSITIVE, class_colors, line_colors, weight_colors
 
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB: no red, no green cones.
-NO_RED = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]  # fmt: skip
-NO_GREEN = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]  # fmt: skip
+NO_RED = [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+]
+NO_GREEN = [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.011820, 0.042940, 0.968881],
+]
 
 
 def linear(colors: list[str]) -> np.ndarray:

@@ -23,9 +23,9 @@ regions = DecisionRegionsDisplay.from_estimator
 FAST = {"max_iter": 3, "random_state": 0}
 MODELS = {
     "tree": lambda: spinney.TAOTreeClassifier(max_depth=3, **FAST).fit(X, Y),
-    "linear leaves": lambda: spinney.TAOTreeClassifier(max_depth=1, leaf="linear", **FAST).fit(
-        X, Y
-    ),
+    "linear leaves": lambda: spinney.TAOTreeClassifier(
+        max_depth=2, alpha=0.01, leaf="linear", **FAST
+    ).fit(X, Y),
     "bagged": lambda: spinney.TAOForestClassifier(3, max_depth=3, **FAST).fit(X, Y),
     "boosted": lambda: spinney.TAOBoostClassifier(3, max_depth=2, **FAST).fit(X, Y),
     "gradient": lambda: spinney.TAOGradientBoostingClassifier(3, max_depth=2, **FAST).fit(X, Y),

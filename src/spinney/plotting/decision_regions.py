@@ -185,8 +185,8 @@ class DecisionRegionsDisplay:
         from matplotlib.colors import ListedColormap
 
         n_classes = len(self.class_names)
-        palette = ListedColormap(class_colors(n_classes))
-        palette = palette.with_extremes(under="#BBBBBB")  # rejected rows have no class
+        # Rejected rows have no class and are grey.
+        palette = ListedColormap(class_colors(n_classes)).with_extremes(under="#BBBBBB")
         return {"cmap": palette, "vmin": -0.5, "vmax": n_classes - 0.5}
 
     def _draw_lines(self) -> None:

@@ -149,8 +149,8 @@ def indicators(model: Any, y: ArrayLike) -> NDArray[np.float64]:
     is_known = is_class.any(axis=1)
     if not is_known.all():
         raise ValueError(
-            f"y holds {targets[~is_known].tolist()[0]!r}, which the model does not know; give its classes, "
-            f"{np.asarray(classes).tolist()!r}."
+            f"y holds {targets[~is_known].tolist()[0]!r}, which the model does not know; give its "
+            f"classes, {np.asarray(classes).tolist()!r}."
         )
     return np.asarray(is_class, dtype=np.float64)
 
