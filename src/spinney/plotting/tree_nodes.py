@@ -107,7 +107,7 @@ class NodeWriter:
                 self._draw_end(pen, node)
         pen.frame(*self.size)
         ax.set_title(plain(self.display.title, 60), fontsize=10)
-        ax.set_xlabel(self._legend_of_bars(), fontsize=8, color=QUIET, loc="left")
+        ax.set_xlabel(self._note(), fontsize=8, color=QUIET, loc="left")
         self._draw_legend(ax)
 
     def _draw_edge(self, pen: Pen, node: int) -> None:
@@ -226,14 +226,22 @@ class NodeWriter:
             handlelength=1,
         )
 
-    def _legend_of_bars(self) -> str:
-        if not self.display.hyperplanes:
-            return ""
+    def _note(self) -> str:
+        """What bars, pixels and marks mean."""
+        parts = [self._note_of_planes()] if self.display.hyperplanes else []
+        if self.display.class_names is None and self.tree.n_outputs == 1:
+            if self.display.means is not None:
+                parts.append("mark: mean of y")
+            elif not self.tree.is_linear:
+                parts.append("mark: value")
+        return "; ".join(parts)
+
+    def _note_of_planes(self) -> str:
         scaled_by = self.display.scaled_by
         drawn = "weights" if scaled_by is None else f"weights × {scaled_by}"
         if self.display.image_shape is None:
-            return f"bars: {drawn}; to the right: yes"
-        return f"pixels: {drawn}; red: bright means yes, blue: no"
+            return f"bars: {drawn}, to the right: yes"
+        return f"pixels: {drawn}, red: bright means yes, blue: no"
 
     def _n_bars(self, node: int) -> int:
         """Bars of a split; an axis-aligned split is told by its rule alone."""
