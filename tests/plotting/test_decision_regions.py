@@ -153,6 +153,11 @@ def test_models_of_more_columns_categories_or_outputs_are_refused() -> None:
         regions(pair, rows()[:, :2])
 
 
+def test_a_bare_tree_does_not_predict() -> None:
+    with pytest.raises(TypeError, match="Tree does not predict"):
+        regions(fitted("tree").tree_, X)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -110,6 +110,11 @@ def test_classes_and_numbers_do_not_share_axes() -> None:
         ErrorCurveDisplay.from_estimators(models, rows(), classes())
 
 
+def test_a_bare_tree_does_not_predict() -> None:
+    with pytest.raises(TypeError, match="Tree does not predict"):
+        ErrorCurveDisplay.from_estimator(small_model("bare_tree"), rows(), classes())
+
+
 @pytest.mark.parametrize(
     ("models", "options", "words"),
     [({}, {}, "models is empty"), (None, {"against": "leaves"}, "against='leaves'")],

@@ -131,6 +131,12 @@ def test_importances_by_permutation_are_drawn() -> None:
     assert display.ax_.get_xlabel() == "loss of accuracy (share of rows)"
 
 
+def test_a_bare_tree_has_importances() -> None:
+    model = small_model("tao_tree_classifier")
+    display = importance(model.tree_, rows())
+    np.testing.assert_allclose(display.mean, model.feature_importances_)
+
+
 def test_given_axes_are_used() -> None:
     _, ax = plt.subplots()
     assert importance(small_model("tao_tree_classifier"), rows(), ax=ax).ax_ is ax

@@ -8,12 +8,14 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
 import spinney
 from spinney.plotting import TreeDisplay, plot_tree
 from spinney.tree import from_sklearn
+from spinney.tree.structure import children_of
 from tests import reference
 from tests.plotting.models import (
     draw,
@@ -263,6 +265,38 @@ def test_no_two_nodes_overlap_on_a_deep_tree() -> None:
         assert not any(box.overlaps(other) for other in boxes[number + 1 :])
 
 
+def test_a_huge_tree_is_drawn_in_a_figure_that_can_be_saved() -> None:
+    depth = 120
+    left, right = children_of(np.array([True, *[True, False] * (depth - 1), False, False]))
+    tree = spinney.Tree(
+        n_features=1,
+        left=left,
+        right=right,
+        bias=np.zeros(len(left)),
+        split_indptr=np.concatenate([[0], np.cumsum(left >= 0)]).astype(np.int64),
+        split_indices=np.zeros(depth, dtype=np.int32),
+        split_weights=np.ones(depth, dtype=np.float32),
+        leaf_kind="constant",
+        leaf_values=np.arange(depth + 1.0)[:, None],
+        leaf_indptr=np.zeros(depth + 2, dtype=np.int64),
+        leaf_indices=np.empty(0, dtype=np.int32),
+        leaf_weights=np.empty(0, dtype=np.float32),
+    ).check()
+    display = plot_tree(tree, max_depth=None)
+    assert display.figure_.get_size_inches().max() == 300
+    assert len(display.nodes) == 2 * depth + 1
+
+
+def test_refined_leaves_of_other_forests_are_drawn() -> None:
+    forest = RandomForestClassifier(2, max_depth=3, random_state=0).fit(rows(), classes())
+    model = spinney.refine_leaves(forest, rows(), classes())
+    display = plot_tree(model, rows(), classes(), tree=1)
+    draw(display)
+    reached = forest.estimators_[1].decision_path(rows().astype(np.float32)).sum(axis=0)
+    assert sorted(display.n_rows.tolist()) == sorted(np.asarray(reached).ravel().tolist())
+    assert display.n_rows[0] == len(rows())
+
+
 def test_plot_draws_again() -> None:
     display = plot_tree(small_model("tao_tree_classifier"))
     first = display.ax_
@@ -276,6 +310,7 @@ def test_plot_draws_again() -> None:
         ({"tree": None}, "tree=None of a model of 3 trees"),
         ({"tree": True}, "tree=True"),
         ({"image_shape": (2, 2)}, r"image_shape=\(2, 2\) for hyperplanes of 3"),
+        ({"image_shape": 3}, "image_shape=3 for"),
         ({"feature_names": ["a"]}, "1 names for 3 coordinates"),
         ({"class_names": ["a"]}, "1 names for 3 classes"),
         ({"max_depth": -1}, "max_depth=-1"),

@@ -13,6 +13,7 @@ from spinney.plotting.cells import Segments, split_segments
 from spinney.plotting.colors import SEQUENTIAL, class_colors
 from spinney.plotting.fitted import (
     Names,
+    check_predicts,
     checked_count,
     column_names,
     encoding_of,
@@ -226,6 +227,7 @@ class DecisionRegionsDisplay:
 def _check_plane(model: Any) -> None:
     """Raise unless a model reads two columns of numbers."""
     trees_of(model)
+    check_predicts(model)
     if int(model.n_features_in_) != 2:
         raise ValueError(
             f"the model reads {model.n_features_in_} columns; regions are drawn for 2; try a "

@@ -18,6 +18,7 @@ from spinney.plotting.canvas import (
     whole_numbers,
 )
 from spinney.plotting.colors import line_colors
+from spinney.plotting.fitted import check_predicts
 from spinney.plotting.staged import Stage, staged_parameters, staged_predictions
 from spinney.plotting.text import number, plain
 
@@ -129,13 +130,15 @@ class ErrorCurveDisplay:
         >>> X, y = load_iris(return_X_y=True)
         >>> boosting = TAOBoostClassifier(5, max_depth=2, random_state=0).fit(X[::2], y[::2])
         >>> display = ErrorCurveDisplay.from_estimator(boosting, X[1::2], y[1::2])
-        >>> float(display.curves[0].errors[-1]) == 1 - boosting.score(X[1::2], y[1::2])
-        True
+        >>> display.curves[0].n_trees.tolist()
+        [1, 2, 3, 4, 5]
         """
         check_matplotlib()
         _check_against(against)
         if not models:
             raise ValueError("models is empty; give at least one.")
+        for model in models.values():
+            check_predicts(model)
         measure, error_name = _measure(metric, list(models.values()))
         curves = []
         for name, model in models.items():

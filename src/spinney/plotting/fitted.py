@@ -76,7 +76,7 @@ def coordinate_names(model: Any, given: Names | None, n_features: int) -> list[s
 
 def column_names(model: Any, given: Names | None = None) -> list[str]:
     """Names of the columns that the model was fitted to."""
-    n_columns = int(model.n_features_in_)
+    n_columns = model.n_features if isinstance(model, Tree) else int(model.n_features_in_)
     names = given if given is not None else getattr(model, "feature_names_in_", None)
     if names is None:
         return [f"x{column}" for column in range(n_columns)]
@@ -86,6 +86,15 @@ def column_names(model: Any, given: Names | None = None) -> list[str]:
             "leaving them out to use the model's own."
         )
     return [str(name) for name in names]
+
+
+def check_predicts(model: Any) -> None:
+    """Raise unless a model predicts by itself, which a bare tree does not."""
+    if not hasattr(model, "predict"):
+        raise TypeError(
+            f"model={type(model).__name__} does not predict; give a fitted estimator; try "
+            "plot_tree for a Tree."
+        )
 
 
 def names_of_classes(model: Any, given: Names | None, n_outputs: int) -> list[str] | None:

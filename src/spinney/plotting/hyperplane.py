@@ -90,10 +90,11 @@ def checked_image_shape(image_shape: Any, n_features: int) -> tuple[int, int] | 
     """Height and width, after a look at whether they fit the coordinates."""
     if image_shape is None:
         return None
-    shape = tuple(int(size) for size in image_shape)
-    if len(shape) != 2 or min(shape) < 1 or shape[0] * shape[1] != n_features:
+    shape = image_shape if isinstance(image_shape, tuple | list) else ()
+    is_pair = len(shape) == 2 and all(isinstance(size, int | np.integer) for size in shape)
+    if not is_pair or min(shape) < 1 or shape[0] * shape[1] != n_features:
         raise ValueError(
             f"image_shape={image_shape!r} for hyperplanes of {n_features} coordinates; give "
             "(height, width) whose product is that number; try leaving it out to see bars."
         )
-    return shape[0], shape[1]
+    return int(shape[0]), int(shape[1])

@@ -25,7 +25,11 @@ FONT_SIZE = 7.5
 
 @dataclass(frozen=True)
 class Pen:
-    """Draws on `ax`, whose x goes right and whose y goes down, both in inches times `scale`."""
+    """Draws on `ax`, whose x goes right and whose y goes down, both in inches times `scale`.
+
+    Shapes are added as artists, not as patches: a sheet has the limits that it is given, and
+    matplotlib need not look at each shape for them.
+    """
 
     ax: Axes
     scale: float
@@ -59,7 +63,7 @@ class Pen:
         frame = FancyBboxPatch(
             (x, y), width, height, boxstyle="round,pad=0,rounding_size=0.05", **options
         )
-        self.ax.add_patch(frame)
+        self.ax.add_artist(frame)
 
     def bars(
         self,
@@ -84,7 +88,7 @@ class Pen:
         """A filled rectangle with a corner at (x, y)."""
         from matplotlib.patches import Rectangle
 
-        self.ax.add_patch(Rectangle((x, y), width, height, color=color, linewidth=0, gid=gid))
+        self.ax.add_artist(Rectangle((x, y), width, height, color=color, linewidth=0, gid=gid))
 
     def stack(
         self,
@@ -113,6 +117,6 @@ class Pen:
             [start, (half, start[1]), (half, end[1]), end],
             [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4],
         )
-        self.ax.add_patch(
+        self.ax.add_artist(
             PathPatch(path, facecolor="none", edgecolor="#A0A0A0", lw=width * self.scale, zorder=0)
         )

@@ -37,6 +37,9 @@ LETTERS_OF_A_LEAF = 29
 LETTERS_OF_A_NAME = 24
 MOST_CLASSES_NAMED = 20
 
+LARGEST = 300.0
+"""Width or height of a figure beyond which letters shrink: files have no more pixels."""
+
 LEAST_WIDTH = 4.6
 """Width of the words below a small tree."""
 
@@ -63,7 +66,7 @@ class NodeWriter:
     def figure_size(self) -> tuple[float, float]:
         """Width and height of a figure for the diagram, with room for words below."""
         width, height = self.size
-        return max(width, LEAST_WIDTH) + 0.2, height + 0.8
+        return min(max(width, LEAST_WIDTH) + 0.2, LARGEST), min(height + 0.8, LARGEST)
 
     @cached_property
     def size(self) -> tuple[float, float]:
