@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import spinney
 from spinney.plotting import TreeDisplay, plot_tree
+from spinney.plotting.tree_nodes import SCORES
 from spinney.tree import from_sklearn
 from spinney.tree.structure import children_of
 from tests import reference
@@ -111,7 +112,7 @@ def test_leaves_show_scores_up_and_down() -> None:
         heights = [-patch.get_height() for patch in patches_of(display.ax_, f"strip {node}")]
         scores = tree.leaf_values[leaf]
         largest = np.abs(tree.leaf_values).max()
-        np.testing.assert_allclose(np.array(heights), scores / largest * 0.75 * 0.075, atol=1e-12)
+        np.testing.assert_allclose(np.array(heights), scores / largest * SCORES / 2, atol=1e-12)
 
 
 def test_leaves_say_the_class_and_its_share() -> None:
@@ -249,8 +250,26 @@ def test_letters_shrink_with_given_axes() -> None:
     model = small_model("tao_tree_classifier")
     display = plot_tree(model, ax=ax)
     assert display.ax_ is ax
-    small = max(text.get_fontsize() for text in ax.texts)
-    assert small < max(text.get_fontsize() for text in plot_tree(model).ax_.texts)
+    assert max(text.get_fontsize() for text in ax.texts) < 5
+
+
+def test_letters_in_a_figure_of_its_own_have_their_size_and_fit_their_boxes() -> None:
+    model = small_model("tao_tree_classifier")
+    names = ["a long name of a column", "b", "c" * 40]
+    display = plot_tree(model, rows(), classes(), feature_names=names)
+    assert max(text.get_fontsize() for text in display.ax_.texts) == 7.5
+    draw(display)
+    boxes = [
+        patch.get_window_extent() for patch in display.ax_.patches if hasattr(patch, "get_boxstyle")
+    ]
+    for text in display.ax_.texts:
+        if text.get_text() in ("yes", "no"):
+            continue
+        extent = text.get_window_extent()
+        assert any(
+            box.x0 <= extent.x0 and extent.x1 <= box.x1 and box.y0 <= extent.y0 <= box.y1
+            for box in boxes
+        )
 
 
 def test_no_two_nodes_overlap_on_a_deep_tree() -> None:

@@ -40,6 +40,11 @@ def figure_of(ax: Axes) -> Figure:
     return figure
 
 
+def foreground(ax: Axes) -> str:
+    """The colour of words, which styles change."""
+    return str(ax.xaxis.label.get_color())
+
+
 def hide_frame(ax: Axes) -> None:
     """Take away ticks and lines; unlike `set_axis_off` the labels of the axes stay."""
     ax.set(xticks=[], yticks=[])

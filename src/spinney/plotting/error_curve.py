@@ -17,7 +17,7 @@ from spinney.plotting.canvas import (
     log_scale,
     whole_numbers,
 )
-from spinney.plotting.colors import line_colors
+from spinney.plotting.colors import FEW, line_colors
 from spinney.plotting.fitted import check_predicts
 from spinney.plotting.staged import Stage, staged_parameters, staged_predictions
 from spinney.plotting.text import number, plain
@@ -206,8 +206,7 @@ class ErrorCurveDisplay:
                 places[number],
                 curve.errors,
                 color=colors[number],
-                linestyle=LINESTYLES[number // len(set(colors)) % len(LINESTYLES)],
-                **_marks(len(curve.errors)),
+                **_style(len(curve.errors), number // len(FEW)),
             )[0]
             for number, curve in enumerate(self.curves)
         ]
@@ -285,11 +284,15 @@ def _name_of(metric: Metric) -> str:
     return plain(getattr(metric, "__name__", "error").replace("_", " "))
 
 
-def _marks(n_points: int) -> dict[str, Any]:
-    """A star for a single point, dots for a few, a line alone for many."""
+def _style(n_points: int, n_rounds: int) -> dict[str, Any]:
+    """A star for a single point, else a line, with dots if they are few.
+
+    Lines are of another kind in each round through the colours.
+    """
     if n_points == 1:
-        return {"marker": "*", "markersize": 11}
-    return {"marker": "o", "markersize": 3.5} if n_points <= 30 else {}
+        return {"marker": "*", "markersize": 11, "linestyle": "none"}
+    line = {"linestyle": LINESTYLES[n_rounds % len(LINESTYLES)]}
+    return {"marker": "o", "markersize": 3.5, **line} if n_points <= 30 else line
 
 
 def _check_against(against: str) -> None:

@@ -30,15 +30,15 @@ from spinney.plotting.hyperplane import (
     hyperplane_of,
     picture_of,
 )
-from spinney.plotting.text import count, plain, plural
+from spinney.plotting.text import count, fitted_to, plain, plural
 from spinney.tree.structure import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH_OF_A_LETTER = 0.063
-"""Inches, at 7 points."""
+FONT_SIZE = 7.0
+"""Points."""
 
 ORDERS = ("rows", "importance", "tree")
 
@@ -310,16 +310,15 @@ def _draw_bars(ax: Axes, plane: Hyperplane, max_weights: int) -> None:
     ax.axvline(0, color=QUIET, linewidth=0.8)
     largest = float(np.abs(plane.shown).max()) if len(plane.shown) else 1.0
     half_width = 0.5 * ax.get_window_extent().width / figure_of(ax).dpi
-    n_letters = max(int(half_width / WIDTH_OF_A_LETTER), 3)
     for place, (name, weight) in enumerate(zip(plane.names, shown.tolist(), strict=False)):
         is_right = weight > 0
         ax.text(
             -0.03 * largest if is_right else 0.03 * largest,
             place,
-            plain(name, n_letters),
+            plain(fitted_to(name, 0.92 * half_width, FONT_SIZE)),
             ha="right" if is_right else "left",
             va="center",
-            fontsize=7,
+            fontsize=FONT_SIZE,
             clip_on=True,
         )
     ax.set_xlim(-1.05 * largest, 1.05 * largest)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.plotting.colors import DIVERGING
-from spinney.plotting.text import number, shortened
+from spinney.plotting.text import number
 from spinney.tree.structure import Tree
 
 if TYPE_CHECKING:
@@ -45,13 +45,12 @@ class Hyperplane:
     shown: NDArray[np.float64]
     bias: float
 
-    def rule(self, longest: int) -> str:
-        """When a row goes right, in few letters; an axis-aligned split in full."""
+    def rule(self) -> tuple[str, str]:
+        """When a row goes right: what is compared, and with what."""
         if len(self.weights) != 1:
-            return f"w·x ≥ {number(-self.bias)}"
+            return "w·x", f" ≥ {number(-self.bias)}"
         weight = float(self.weights[0])
-        end = f" {'≥' if weight > 0 else '≤'} {number(-self.bias / weight)}"
-        return shortened(self.names[0], max(longest - len(end), 4)) + end
+        return self.names[0], f" {'≥' if weight > 0 else '≤'} {number(-self.bias / weight)}"
 
 
 def hyperplane_of(

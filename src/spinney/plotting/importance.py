@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.data import column_scales
-from spinney.plotting.canvas import axes_or_new, check_matplotlib, figure_of
+from spinney.plotting.canvas import axes_or_new, check_matplotlib, figure_of, foreground
 from spinney.plotting.colors import FEW, QUIET
 from spinney.plotting.fitted import (
     Names,
@@ -201,7 +201,7 @@ class FeatureImportanceDisplay:
             self.mean[self.order],
             xerr=self.spread[self.order] if n_trees > 1 else None,
             color=FEW[4],
-            error_kw={"ecolor": "black", "elinewidth": 1, "capsize": 2},
+            error_kw={"ecolor": foreground(self.ax_), "elinewidth": 1, "capsize": 2},
             height=0.75,
         )
         if 1 < n_trees <= MOST_DOTS:

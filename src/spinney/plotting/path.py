@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.plotting.canvas import axes_or_new, check_matplotlib, figure_of, log_scale, put_behind
+from spinney.plotting.canvas import (
+    axes_or_new,
+    check_matplotlib,
+    figure_of,
+    foreground,
+    log_scale,
+    put_behind,
+)
 from spinney.plotting.colors import FEW, QUIET
 from spinney.plotting.text import number
 
@@ -157,6 +164,7 @@ class RegularizationPathDisplay:
             low = self.validation_error - self.validation_standard_error
             high = self.validation_error + self.validation_standard_error
             self.ax_.fill_between(places, low, high, color=FEW[5], alpha=0.15, linewidth=0)
+        color = foreground(self.ax_)
         for alpha, name, dash in (
             (self.best_alpha, "least error", "-"),
             (self.simplest_alpha, "within one standard error", ":"),
@@ -165,7 +173,7 @@ class RegularizationPathDisplay:
                 place = float(self._places(np.array([alpha]))[0])
                 label = f"{name}: alpha = {number(alpha)}"
                 lines.append(
-                    self.ax_.axvline(place, color="black", linewidth=1, linestyle=dash, label=label)
+                    self.ax_.axvline(place, color=color, linewidth=1, linestyle=dash, label=label)
                 )
         return lines
 

@@ -35,13 +35,11 @@ class Pen:
     scale: float
 
     @classmethod
-    def on(cls, ax: Axes, width: float, height: float) -> Pen:
-        """A pen for a sheet of this size, which is fitted into the axes."""
+    def on(cls, ax: Axes, scale: float) -> Pen:
+        """A pen for axes of which nothing is left but the sheet."""
         hide_frame(ax)
         ax.set_aspect("equal")
-        extent = ax.get_window_extent()
-        dpi = figure_of(ax).dpi
-        return cls(ax, min(extent.width / dpi / width, extent.height / dpi / height, 1.0))
+        return cls(ax, scale)
 
     def frame(self, width: float, height: float) -> None:
         """Set the limits of the sheet, which pictures move, with room for the width of a line."""
@@ -50,7 +48,8 @@ class Pen:
 
     def text(self, x: float, y: float, words: str, **options: Any) -> None:
         """Words, letter by letter, with their middle at height `y`."""
-        options = {"va": "center_baseline", "fontsize": FONT_SIZE, **options}
+        # Boxes are white whatever the style of the figure, so words are dark.
+        options = {"va": "center_baseline", "fontsize": FONT_SIZE, "color": "black", **options}
         options["fontsize"] *= self.scale
         self.ax.text(x, y, words, parse_math=False, **options)
 
@@ -120,3 +119,9 @@ class Pen:
         self.ax.add_artist(
             PathPatch(path, facecolor="none", edgecolor="#A0A0A0", lw=width * self.scale, zorder=0)
         )
+
+
+def scale_in(ax: Axes, width: float, height: float) -> float:
+    """How much smaller a sheet of these inches is in the axes; 1 if it fits."""
+    extent, dpi = ax.get_window_extent(), figure_of(ax).dpi
+    return float(min(extent.width / dpi / width, extent.height / dpi / height, 1.0))

@@ -162,7 +162,10 @@ class TreeDisplay:
         writer = NodeWriter(self)
         self.ax_ = axes_or_new(ax, writer.figure_size)
         self.figure_ = figure_of(self.ax_)
-        writer.draw(self.ax_)
+        if ax is None:
+            writer.draw_in_new(self.ax_)
+        else:
+            writer.draw(self.ax_)
         return self
 
 

@@ -13,8 +13,8 @@ from spinney.plotting.canvas import figure_of
 from spinney.plotting.colors import PALE, QUIET, class_colors, weight_colors
 from spinney.plotting.hyperplane import draw_picture, picture_of
 from spinney.plotting.layout import tidy_heights
-from spinney.plotting.pen import Pen
-from spinney.plotting.text import count, number, plain, plural, shortened
+from spinney.plotting.pen import FONT_SIZE, Pen, scale_in
+from spinney.plotting.text import count, fitted_to, number, plain, plural, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,20 +25,21 @@ LINE = 0.155
 """Height of a line of text or of a bar with its name."""
 
 PAD = 0.07
-STRIP = 0.075
-"""Height of the bar that shows classes or a value."""
+STRIP, SCORES = 0.075, 0.17
+"""Height of the bar that shows classes or a value, and of the bars of scores."""
 
-SPLIT_WIDTH, PICTURE_WIDTH, LEAF_WIDTH = 2.25, 1.15, 1.65
+SPLIT_WIDTH, PICTURE_WIDTH, LEAF_WIDTH = 2.4, 1.15, 1.9
 NAME_SHARE = 0.56
 """Part of a split's width for the names of weights; bars have the rest."""
 
 BETWEEN_COLUMNS, BETWEEN_NODES = 0.6, 0.13
-LETTERS_OF_A_LEAF = 29
-LETTERS_OF_A_NAME = 24
 MOST_CLASSES_NAMED = 20
 
 LARGEST = 300.0
 """Width or height of a figure beyond which letters shrink: files have no more pixels."""
+
+LEGEND_SIZE = 8.0
+"""Points."""
 
 LEAST_WIDTH = 4.6
 """Width of the words below a small tree."""
@@ -65,8 +66,18 @@ class NodeWriter:
     @property
     def figure_size(self) -> tuple[float, float]:
         """Width and height of a figure for the diagram, with room for words below."""
-        width, height = self.size
-        return min(max(width, LEAST_WIDTH) + 0.2, LARGEST), min(height + 0.8, LARGEST)
+        width, height = max(self.size[0], LEAST_WIDTH) + 0.2, self.size[1] + 0.45
+        if self.display.title:
+            height += 0.3
+        if self.has_legend:
+            n_columns = self._legend_columns(self.size[0], LEGEND_SIZE)
+            height += 0.15 + 0.023 * LEGEND_SIZE * -(-len(self.colors) // n_columns)
+        return min(width, LARGEST), min(height, LARGEST)
+
+    @property
+    def has_legend(self) -> bool:
+        """Whether the colours of the classes are told; nobody reads the names of very many."""
+        return 0 < len(self.colors) <= MOST_CLASSES_NAMED
 
     @cached_property
     def size(self) -> tuple[float, float]:
@@ -83,7 +94,7 @@ class NodeWriter:
             if self.is_split[node]:
                 heights[node] += self._plane_height(node)
             if self._has_strip(node):
-                heights[node] += PAD / 2 + STRIP
+                heights[node] += PAD / 2 + self._strip_height
         return heights
 
     @cached_property
@@ -99,8 +110,19 @@ class NodeWriter:
         return tidy_heights(left, right, self.heights, BETWEEN_NODES)
 
     def draw(self, ax: Axes) -> None:
-        """Draw all of it."""
-        pen = Pen.on(ax, *self.size)
+        """Draw all of it, as large as the axes are."""
+        self._draw(Pen.on(ax, scale_in(ax, *self.size)))
+
+    def draw_in_new(self, ax: Axes) -> None:
+        """Draw all of it in the axes of a figure of `figure_size`.
+
+        These are laid out only when the figure is drawn, and do not know their size before.
+        """
+        scale = min(1.0, (LARGEST - 2) / self.size[0], (LARGEST - 2) / self.size[1])
+        self._draw(Pen.on(ax, scale))
+
+    def _draw(self, pen: Pen) -> None:
+        ax = pen.ax
         for node in self.display.nodes.tolist():
             if node > 0:
                 self._draw_edge(pen, node)
@@ -110,8 +132,8 @@ class NodeWriter:
                 self._draw_end(pen, node)
         pen.frame(*self.size)
         ax.set_title(plain(self.display.title, 60), fontsize=10)
-        ax.set_xlabel(self._note(), fontsize=8, color=QUIET, loc="left")
-        self._draw_legend(ax)
+        ax.set_xlabel(self._note(), fontsize=LEGEND_SIZE, color=QUIET, loc="left")
+        self._draw_legend(pen)
 
     def _draw_edge(self, pen: Pen, node: int) -> None:
         parent = int(self.tree.parent[node])
@@ -132,8 +154,8 @@ class NodeWriter:
         first = top + PAD + 0.5 * LINE
         told = self._rows_told(node)
         if self.display.image_shape is None:
-            plane = self.display.hyperplanes[node]
-            pen.text(left + PAD, first, plane.rule(36 - len(told)))
+            name, end = self.display.hyperplanes[node].rule()
+            pen.text(left + PAD, first, _joined(name, end, self._room(told, self.split_width)))
             pen.text(left + self.split_width - PAD, first, told, color=QUIET, ha="right")
             self._draw_weights(pen, node, left, first)
         else:
@@ -154,7 +176,8 @@ class NodeWriter:
             pen.bars(middle + half, heights, lengths, colors, 0.6 * LINE, f"weight {node}")
             pen.upright(middle + half, heights[0] - LINE / 2, heights[-1] + LINE / 2)
         for name, height in zip(plane.names, heights.tolist(), strict=False):
-            pen.text(middle - PAD, height, shortened(name, LETTERS_OF_A_NAME), ha="right")
+            words = fitted_to(name, middle - left - 2 * PAD, FONT_SIZE)
+            pen.text(middle - PAD, height, words, ha="right")
         n_more = len(plane.names) - n_shown
         if n_shown and n_more:
             words = f"and {count(n_more)} more"
@@ -181,7 +204,7 @@ class NodeWriter:
         fill = "white" if is_clipped else "#F5F5F5"
         pen.box(left, top, LEAF_WIDTH, float(self.heights[node]), linestyle=style, facecolor=fill)
         told, first = self._rows_told(node), top + PAD + 0.5 * LINE
-        room = LETTERS_OF_A_LEAF - len(told)
+        room = self._room(told, LEAF_WIDTH)
         words = self._told_below(node) if is_clipped else self._said(node, room)
         pen.text(left + PAD, first, words)
         pen.text(left + LEAF_WIDTH - PAD, first, told, color=QUIET, ha="right")
@@ -190,7 +213,8 @@ class NodeWriter:
 
     def _draw_strip(self, pen: Pen, node: int, left: float, width: float) -> None:
         """The classes or the value of a node in one thin bar."""
-        strip = _Strip(left + PAD, self._bottom(node) - PAD - STRIP, width - 2 * PAD)
+        height = self._strip_height
+        strip = _Strip(left + PAD, self._bottom(node) - PAD - height, width - 2 * PAD, height)
         counts, value = self.display.class_counts, self._value(node)
         values, leaf = self.tree.leaf_values, int(self.tree.leaf_index[node])
         gid = f"strip {node}"
@@ -204,30 +228,35 @@ class NodeWriter:
             largest = float(np.abs(values).max()) or 1.0
             strip.scores(pen, values[leaf] / largest, self.colors, gid)
 
-    def _draw_legend(self, ax: Axes) -> None:
+    def _draw_legend(self, pen: Pen) -> None:
         """Colours of the classes, below the tree and the line under it."""
         from matplotlib.patches import Patch
         from matplotlib.transforms import ScaledTranslation
 
-        names = self.display.class_names
-        if names is None or len(names) > MOST_CLASSES_NAMED:
+        if not self.has_legend:
             return
-        handles = [Patch(color=color) for color in self.colors]
-        labels = [plain(name) for name in names]
-        room = self.size[0] / (0.45 + 0.075 * max(len(label) for label in labels))
-        ax.legend(
-            handles,
-            labels,
+        size = LEGEND_SIZE * max(pen.scale, 0.7)
+        pen.ax.legend(
+            [Patch(color=color) for color in self.colors],
+            self._legend_labels(),
             loc="upper left",
             bbox_to_anchor=(0, 0),
-            bbox_transform=ax.transAxes
-            + ScaledTranslation(0, -0.22, figure_of(ax).dpi_scale_trans),
-            ncols=max(1, min(len(labels), int(room))),
-            fontsize=8,
+            bbox_transform=pen.ax.transAxes
+            + ScaledTranslation(0, -0.22, figure_of(pen.ax).dpi_scale_trans),
+            ncols=self._legend_columns(self.size[0] * pen.scale, size),
+            fontsize=size,
             frameon=False,
             borderaxespad=0,
             handlelength=1,
         )
+
+    def _legend_labels(self) -> list[str]:
+        return [plain(name, 22) for name in self.display.class_names or ()]
+
+    def _legend_columns(self, room: float, points: float) -> int:
+        """Columns of the legend that fit into so many inches, with their patches and gaps."""
+        width = max(width_of(label, points) for label in self._legend_labels()) + 0.055 * points
+        return max(1, min(len(self.colors), int(room / width)))
 
     def _note(self) -> str:
         """What bars, pixels and marks mean."""
@@ -264,6 +293,13 @@ class NodeWriter:
         assert shape is not None
         return (PICTURE_WIDTH - 2 * PAD) * min(1.0, shape[0] / shape[1])
 
+    @cached_property
+    def _strip_height(self) -> float:
+        """Height of all strips: scores of classes, which go up and down, need more."""
+        display = self.display
+        has_shares = display.class_names is None or _are_shares(self.tree.leaf_values)
+        return STRIP if has_shares or display.class_counts is not None else SCORES
+
     def _has_strip(self, node: int) -> bool:
         """Whether there is anything to show of a node's classes or its value."""
         if self.display.class_counts is not None or self._value(node) is not None:
@@ -281,8 +317,12 @@ class NodeWriter:
     def _told_below(self, node: int) -> str:
         return f"… {plural(_leaves_below(self.tree.left, self.tree.right, node), 'leaf')}"
 
-    def _said(self, node: int, room: int) -> str:
-        """What a leaf says, in so many letters; names may be cut, numbers are not."""
+    def _room(self, told: str, width: float) -> float:
+        """Inches that are left in a line beside the number of rows."""
+        return width - 2 * PAD - width_of(told, FONT_SIZE) - PAD
+
+    def _said(self, node: int, room: float) -> str:
+        """What a leaf says, in so many inches; names may be cut, numbers are not."""
         names, tree = self.display.class_names, self.tree
         leaf = int(tree.leaf_index[node])
         if tree.is_linear:
@@ -296,7 +336,7 @@ class NodeWriter:
         end = f" {sign}{number(float(values[best]), 2)}"
         if _are_shares(tree.leaf_values):
             end = f" {100 * values[best]:.0f} %"
-        return shortened(names[best], room - len(end)) + end
+        return _joined(names[best], end, room)
 
     def _value(self, node: int) -> float | None:
         """The number of a node of a regression of one output; None if there is none."""
@@ -321,35 +361,41 @@ class _Strip:
     x: float
     y: float
     width: float
+    height: float
 
     def shares(self, pen: Pen, shares: NDArray[np.float64], colors: list[str], gid: str) -> None:
         """Parts of a whole."""
-        pen.stack(self.x, self.y, self.width, STRIP, shares, colors, gid)
+        pen.stack(self.x, self.y, self.width, self.height, shares, colors, gid)
 
     def scores(self, pen: Pen, scores: NDArray[np.float64], colors: list[str], gid: str) -> None:
         """One upright bar a class, up for positive scores."""
-        step, middle = self.width / len(scores), self.y + 0.5 * STRIP
+        step, middle = self.width / len(scores), self.y + 0.5 * self.height
         pen.rectangle(self.x, middle - 0.003, self.width, 0.006, PALE)
         for place, (score, color) in enumerate(zip(scores.tolist(), colors, strict=True)):
             left = self.x + (place + 0.1) * step
-            pen.rectangle(left, middle, 0.8 * step, -0.75 * STRIP * score, color, gid)
+            pen.rectangle(left, middle, 0.8 * step, -0.5 * self.height * score, color, gid)
 
     def place(self, pen: Pen, low: float, high: float, value: float, gid: str) -> None:
         """A mark between the ends of a range."""
         share = 0.5 if high <= low else (value - low) / (high - low)
-        pen.rectangle(self.x, self.y + 0.4 * STRIP, self.width, 0.2 * STRIP, PALE)
+        pen.rectangle(self.x, self.y + 0.4 * self.height, self.width, 0.2 * self.height, PALE)
         at = self.x + share * (self.width - 0.06)
-        pen.rectangle(at, self.y, 0.06, STRIP, "#0072B2", gid)
+        pen.rectangle(at, self.y, 0.06, self.height, "#0072B2", gid)
 
 
-def _numbers(values: NDArray[np.float64], room: int) -> str:
+def _joined(name: str, end: str, room: float) -> str:
+    """A name and what follows it, in so many inches; only the name may be cut."""
+    return fitted_to(name, room - width_of(end, FONT_SIZE), FONT_SIZE) + end
+
+
+def _numbers(values: NDArray[np.float64], room: float) -> str:
     """As many of the numbers as there is room for, at least the first."""
     if len(values) == 1:
         return number(float(values[0]))
     told = [number(float(value), 2) for value in values]
     for n_told in range(len(told), 1, -1):
         words = ", ".join(told[:n_told] + ["…"] * (n_told < len(told)))
-        if len(words) <= room:
+        if width_of(words, FONT_SIZE) <= room:
             return words
     return f"{told[0]}, …"
 
