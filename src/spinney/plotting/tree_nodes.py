@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.plotting.canvas import figure_of
-from spinney.plotting.colors import PALE, QUIET, class_colors, weight_colors
+from spinney.plotting.colors import FEW, PALE, QUIET, class_colors, weight_colors
 from spinney.plotting.hyperplane import draw_picture, picture_of
 from spinney.plotting.layout import tidy_heights
 from spinney.plotting.pen import FONT_SIZE, Pen, scale_in
@@ -255,7 +255,7 @@ class NodeWriter:
 
     def _legend_columns(self, room: float, points: float) -> int:
         """Columns of the legend that fit into so many inches, with their patches and gaps."""
-        width = max(width_of(label, points) for label in self._legend_labels()) + 0.055 * points
+        width = max(width_of(label, points) for label in self._legend_labels()) + 0.065 * points
         return max(1, min(len(self.colors), int(room / width)))
 
     def _note(self) -> str:
@@ -380,7 +380,7 @@ class _Strip:
         share = 0.5 if high <= low else (value - low) / (high - low)
         pen.rectangle(self.x, self.y + 0.4 * self.height, self.width, 0.2 * self.height, PALE)
         at = self.x + share * (self.width - 0.06)
-        pen.rectangle(at, self.y, 0.06, self.height, "#0072B2", gid)
+        pen.rectangle(at, self.y, 0.06, self.height, FEW[0], gid)
 
 
 def _joined(name: str, end: str, room: float) -> str:
