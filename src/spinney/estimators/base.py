@@ -87,12 +87,22 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         """
         return self._transact(X, y, sample_weight, checkpoint=checkpoint)
 
-    def _transact(self, *arguments: Any, checkpoint: str | os.PathLike[str] | None = None) -> Self:
+    def _fit_within(self, checkpoint: Checkpoint, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit as a part of another fit, which has told the checkpoint what it is of."""
+        return self._transact(X, y, None, checkpoint=checkpoint)
+
+    def _transact(
+        self,
+        *arguments: Any,
+        checkpoint: Checkpoint | str | os.PathLike[str] | None = None,
+    ) -> Self:
         """Fit a copy and take its state over if all went well."""
         fitted = copy.copy(self)
         if not self._is_continued():
             fitted._forget()
-        fitted._checkpoint = Checkpoint(checkpoint)
+        if not isinstance(checkpoint, Checkpoint):
+            checkpoint = Checkpoint(checkpoint)
+        fitted._checkpoint = checkpoint
         try:
             fitted._fit(*arguments)
         finally:
