@@ -10,6 +10,7 @@ from spinney.storage import DamagedFileError
 
 #: What to say if the fact of that name differs; the shape comes with its values.
 FACTS = {
+    "call": "it is of a {was}, this is a {now}",
     "shape": "X had shape {was}, has {now}",
     "names": "X has other column names",
     "kept": "sample_weight or class_weight leaves out other rows",

@@ -152,6 +152,10 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         """Trees of an earlier fit that this one goes on from."""
         raise NotImplementedError
 
+    def _call(self) -> str:
+        """Name of the method under way: others do something else with the same data."""
+        return "fit"
+
     def _may_grow(self) -> tuple[str, ...]:
         """Parameters that a resumed fit may change: they say only how many parts there are."""
         return ()

@@ -61,6 +61,7 @@ def identity_of(
     }
     described["random_state"] = described_generator(parameters["random_state"])
     facts = {
+        "call": estimator._call(),
         "shape": [len(estimator._is_kept), estimator.n_features_in_],
         "names": digest(getattr(estimator, "feature_names_in_", None)),
         "kept": digest(estimator._is_kept),

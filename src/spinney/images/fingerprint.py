@@ -1,7 +1,7 @@
 """Which fit a call of ``PixelLabeler.fit`` is, in a form that can be compared.
 
-Images count by the values that windows would have, labels only where a pixel has a window. The
-parameters of the classifier inside are compared when its own fit begins.
+Images count by the values that windows would have, in any container. The parameters of the
+classifier inside are compared when its own fit begins.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def identity_of_labeler(
     labeler: BaseEstimator,
     unseeded: list[str],
     images: Images,
-    labels: Sequence[NDArray[Any]],
+    label_images: Sequence[NDArray[Any]],
 ) -> Identity:
     """What decides which windows are drawn, and of which classifier.
 
@@ -32,8 +32,7 @@ def identity_of_labeler(
     unseeded : list of str
         Parameters of its classifier that are drawn.
     images : sequence of arrays
-    labels : sequence of integer arrays
-        Of the eligible pixels of each image.
+    label_images : sequence of integer arrays
     """
     from spinney import __version__
 
@@ -45,6 +44,6 @@ def identity_of_labeler(
     facts = {
         "n_images": len(images),
         "images": digest(*(np.asarray(image, dtype=np.float32) for image in images)),
-        "labels": digest(*(np.asarray(image, dtype=np.int64) for image in labels)),
+        "labels": digest(*(np.asarray(image, dtype=np.int64) for image in label_images)),
     }
     return Identity(__version__, type(labeler).__name__, described, facts)

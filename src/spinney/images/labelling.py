@@ -190,16 +190,14 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _fitted(self, images: Images, label_images: Images, saved: Checkpoint) -> dict[str, Any]:
         """What a fit stores, by name."""
         windows = WindowRows(images, self.window, border=self.border)
-        labels = [
-            image[windows.inside(number)].ravel()
-            for number, image in enumerate(checked_label_images(label_images, windows.images))
-        ]
+        truth = checked_label_images(label_images, windows.images)
+        labels = [image[windows.inside(number)].ravel() for number, image in enumerate(truth)]
         classes, counts = count_classes(labels, int(self.ignore_label))
         self._check_classes(classes)
         estimator = clone(self.estimator)
         unseeded = _unseeded(estimator)
         seeds = saved.begin_around(
-            lambda: identity_of_labeler(self, unseeded, windows.images, labels),
+            lambda: identity_of_labeler(self, unseeded, windows.images, truth),
             lambda: self._draw_seeds(1 + len(unseeded)),
             lambda: generator_state(self.random_state),
             n_seeds=1 + len(unseeded),
