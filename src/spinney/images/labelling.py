@@ -32,7 +32,7 @@ from spinney.images.sampling import (
     share_out,
     undo_sampling,
 )
-from spinney.images.scaling import standardize
+from spinney.images.scaling import scale_columns, standardize
 from spinney.images.validation import Images, check_label, check_window, checked_label_images
 from spinney.images.windows import BORDERS, WindowRows
 
@@ -294,7 +294,7 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         known = np.searchsorted(self.classes_, self.estimator_.classes_)
         for positions, rows in windows.blocks(self.batch_size):
             if self.scaler_ is not None:
-                self.scaler_.transform(rows)  # in place
+                scale_columns(self.scaler_, rows)
             probabilities = np.zeros((len(rows), len(self.classes_)))
             probabilities[:, known] = self.estimator_.predict_proba(rows)
             if self.reweight:

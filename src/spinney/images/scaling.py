@@ -20,5 +20,15 @@ def standardize(rows: NDArray[np.float32], batch_size: int) -> StandardScaler:
     scaler = new_scaler()
     for start in range(0, len(rows), batch_size):
         scaler.partial_fit(rows[start : start + batch_size])
-    scaler.transform(rows)
+    scale_columns(scaler, rows)
     return scaler
+
+
+def scale_columns(scaler: StandardScaler, rows: NDArray[np.float32]) -> None:
+    """Scale the columns in place as was learned.
+
+    Mean and scale are rounded to float32 first. So does ``transform`` of some releases of
+    scikit-learn but not of all, and a labeler must give the same bits under each of them.
+    """
+    rows -= scaler.mean_.astype(np.float32)
+    rows /= scaler.scale_.astype(np.float32)

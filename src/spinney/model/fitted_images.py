@@ -27,8 +27,8 @@ MOST_SAMPLING = 2.0**64
 """Factor by which classes of fewer pixels than this can be over- or undersampled."""
 
 LARGEST = float(np.finfo(np.float32).max)
-LEAST_SCALE = float(np.finfo(np.float32).smallest_subnormal) / 2**32
-"""Deviation of a column that differs in one of 2**64 rows, and by the least difference."""
+LEAST_SCALE = float(np.finfo(np.float32).smallest_subnormal)
+"""Scales are rounded to float32, and zero divides nothing."""
 
 
 def _is_window(value: Any, _: Any) -> bool:
@@ -72,7 +72,7 @@ def _is_scaler(value: Any, model: PixelLabeler) -> bool:
     if not all(is_finite(column, _n_columns(model)) for column in columns):
         return False
     is_mean = np.abs(value.mean_) <= LARGEST
-    is_scale = (value.scale_ >= LEAST_SCALE) & (value.scale_ <= 2 * LARGEST)
+    is_scale = (value.scale_ >= LEAST_SCALE) & (value.scale_ <= LARGEST)
     return bool((is_mean & is_scale & (value.var_ >= 0)).all())
 
 
