@@ -42,6 +42,7 @@ from spinney.estimators.validation import (
     drop_zero_weight,
 )
 from spinney.tables import Table, TableEncoding, check_categorical_features
+from spinney.tables.table import label_of
 from spinney.tree.structure import Tree
 
 #: Rows that the core gives to one thread in any case.
@@ -180,7 +181,7 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
     def _label_of_coordinate(self, coordinate: int) -> str:
         """How messages speak of what a hyperplane weighs: a column, or a part of one."""
         if self.encoding_ is None:
-            return f"column {coordinate} of X"
+            return label_of(coordinate, getattr(self, "feature_names_in_", None))
         found = self.encoding_.coordinates[coordinate]
         return f"column {found.column} of X ({found.name})"
 
@@ -251,7 +252,12 @@ class Classification(ClassifierMixin, Estimator):  # type: ignore[misc]
         self.n_outputs_ = 1
         encoded = self._encoded(rows, class_indicators(codes, self.n_classes_), weights)
         return classification_problem(
-            encoded, codes, self.n_classes_, weights, n_threads=self._n_threads()
+            encoded,
+            codes,
+            self.n_classes_,
+            weights,
+            n_threads=self._n_threads(),
+            label_of=self._label_of_coordinate,
         )
 
     def _known_classes(
@@ -280,7 +286,13 @@ class Regression(RegressorMixin, Estimator):  # type: ignore[misc]
             )
         self.n_outputs_ = targets.shape[1]
         encoded = self._encoded(rows, targets, weights)
-        return regression_problem(encoded, targets, weights, n_threads=self._n_threads())
+        return regression_problem(
+            encoded,
+            targets,
+            weights,
+            n_threads=self._n_threads(),
+            label_of=self._label_of_coordinate,
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
