@@ -166,6 +166,15 @@ def test_estimators_that_cannot_be_resumed_are_refused(estimator, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_bad_parameters_leave_no_file(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    with pytest.raises(ValueError, match="max_depth=0 is too small"):
+        fit(path, estimator=GreedyForestClassifier(max_depth=0))
+    with pytest.raises(ValueError, match="cannot be used to seed"):
+        fit(path, random_state="x")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_bad_paths_are_refused_before_any_work(tmp_path, monkeypatch):
     monkeypatch.setattr(labelling, "WindowRows", None)  # work would fail in another way
     with pytest.raises(TypeError, match="checkpoint=7 is of type int"):

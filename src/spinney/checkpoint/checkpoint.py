@@ -76,6 +76,11 @@ class Checkpoint:
         self._shape = (0, 0)
         self._is_within = False
 
+    @property
+    def has_path(self) -> bool:
+        """Whether anything is stored."""
+        return self._path is not None
+
     def begin(
         self,
         identity: Callable[[], Identity],

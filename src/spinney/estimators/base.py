@@ -88,16 +88,15 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         """
         return self._transact(X, y, sample_weight, checkpoint=checkpoint)
 
-    def _fit_within(self, checkpoint: Checkpoint, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit as a part of another fit, which has told the checkpoint what it is of."""
-        return self._transact(X, y, None, checkpoint=checkpoint)
-
     def _transact(
         self,
         *arguments: Any,
         checkpoint: Checkpoint | str | os.PathLike[str] | None = None,
     ) -> Self:
-        """Fit a copy and take its state over if all went well."""
+        """Fit a copy and take its state over if all went well.
+
+        A Checkpoint comes from another fit that this one is a part of.
+        """
         fitted = copy.copy(self)
         if not self._is_continued():
             fitted._forget()

@@ -208,7 +208,8 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         rows = windows.rows(windows.positions(pixels))
         scaler = standardize(rows, int(self.batch_size)) if self.standardize else None
         estimator.set_params(**dict(zip(unseeded, seeds[1:], strict=True)))
-        estimator = _fit_within(estimator, rows, y, saved)
+        options = {"checkpoint": saved} if saved.has_path else {}
+        estimator = estimator.fit(rows, y, **options)
         _check_known(estimator.classes_, classes[n_drawn > 0])
         return {
             "estimator_": estimator,
@@ -334,13 +335,14 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_integer("batch_size", self.batch_size, minimum=1, example="20_000")
 
     def _check_can_resume(self) -> None:
-        """Raise unless the estimator can go on from a checkpoint."""
+        """Raise unless the estimator can go on from a checkpoint, before there is a file."""
         if not isinstance(self.estimator, Estimator):
             raise TypeError(
                 f"checkpoint is given, but estimator is a {type(self.estimator).__name__}, whose "
                 "fit cannot be resumed; give an unfitted classifier of spinney that takes "
                 "checkpoint in fit; try checkpoint=None."
             )
+        clone(self.estimator)._check_parameters()
 
     def _check_classes(self, classes: NDArray[np.int64]) -> None:
         """Raise unless there are pixels to train on, and windows for each class."""
@@ -370,15 +372,6 @@ def _unseeded(estimator: Any) -> list[str]:
         for name, value in sorted(estimator.get_params(deep=True).items())
         if value is None and (name == "random_state" or name.endswith("__random_state"))
     ]
-
-
-def _fit_within(
-    estimator: Any, rows: NDArray[np.float32], y: NDArray[np.int64], saved: Checkpoint
-) -> Any:
-    """The fitted estimator; one of this library is saved as it goes on, if there is a file."""
-    if isinstance(estimator, Estimator):
-        return estimator._fit_within(saved, rows, y)
-    return estimator.fit(rows, y)
 
 
 def _check_known(found: NDArray[Any], drawn: NDArray[np.int64]) -> None:
