@@ -42,6 +42,7 @@ from spinney.estimators.validation import (
     drop_zero_weight,
 )
 from spinney.tables import Table, TableEncoding, check_categorical_features
+from spinney.tables.table import label_of
 from spinney.tree.structure import Tree
 
 #: Rows that the core gives to one thread in any case.
@@ -87,12 +88,21 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         """
         return self._transact(X, y, sample_weight, checkpoint=checkpoint)
 
-    def _transact(self, *arguments: Any, checkpoint: str | os.PathLike[str] | None = None) -> Self:
-        """Fit a copy and take its state over if all went well."""
+    def _transact(
+        self,
+        *arguments: Any,
+        checkpoint: Checkpoint | str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Fit a copy and take its state over if all went well.
+
+        A Checkpoint comes from another fit that this one is a part of.
+        """
         fitted = copy.copy(self)
         if not self._is_continued():
             fitted._forget()
-        fitted._checkpoint = Checkpoint(checkpoint)
+        if not isinstance(checkpoint, Checkpoint):
+            checkpoint = Checkpoint(checkpoint)
+        fitted._checkpoint = checkpoint
         try:
             fitted._fit(*arguments)
         finally:
@@ -142,6 +152,10 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         """Trees of an earlier fit that this one goes on from."""
         raise NotImplementedError
 
+    def _call(self) -> str:
+        """Name of the method under way: others do something else with the same data."""
+        return "fit"
+
     def _may_grow(self) -> tuple[str, ...]:
         """Parameters that a resumed fit may change: they say only how many parts there are."""
         return ()
@@ -166,7 +180,7 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
     def _label_of_coordinate(self, coordinate: int) -> str:
         """How messages speak of what a hyperplane weighs: a column, or a part of one."""
         if self.encoding_ is None:
-            return f"column {coordinate} of X"
+            return label_of(coordinate, getattr(self, "feature_names_in_", None))
         found = self.encoding_.coordinates[coordinate]
         return f"column {found.column} of X ({found.name})"
 
@@ -237,7 +251,12 @@ class Classification(ClassifierMixin, Estimator):  # type: ignore[misc]
         self.n_outputs_ = 1
         encoded = self._encoded(rows, class_indicators(codes, self.n_classes_), weights)
         return classification_problem(
-            encoded, codes, self.n_classes_, weights, n_threads=self._n_threads()
+            encoded,
+            codes,
+            self.n_classes_,
+            weights,
+            n_threads=self._n_threads(),
+            label_of=self._label_of_coordinate,
         )
 
     def _known_classes(
@@ -266,7 +285,13 @@ class Regression(RegressorMixin, Estimator):  # type: ignore[misc]
             )
         self.n_outputs_ = targets.shape[1]
         encoded = self._encoded(rows, targets, weights)
-        return regression_problem(encoded, targets, weights, n_threads=self._n_threads())
+        return regression_problem(
+            encoded,
+            targets,
+            weights,
+            n_threads=self._n_threads(),
+            label_of=self._label_of_coordinate,
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
