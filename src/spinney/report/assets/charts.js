@@ -8,7 +8,9 @@ function barTable(items, { few = FEW_BARS, label = "", largest = null } = {}) {
   const size = largest ?? Math.max(...items.map((item) => Math.abs(item.value)), 1e-300);
   const isSigned = items.some((item) => item.value < 0);
   const body = make("tbody");
-  const table = make("table", { class: isSigned ? "bars signed" : "bars", "aria-label": label }, body);
+  const longest = (part) => Math.min(Math.max(...items.map((item) => lengthOf(item[part]))), 22);
+  const css = { "--label-width": `${Math.min(longest("label"), 19) + 3}ch`, "--figure-width": `${longest("text") + 2}ch` };
+  const table = make("table", { class: isSigned ? "bars signed" : "bars", "aria-label": label, css }, body);
   const add = (item) => body.append(barRow(item, size, isSigned));
   items.slice(0, few).forEach(add);
   if (items.length <= few + 1) {
@@ -20,6 +22,12 @@ function barTable(items, { few = FEW_BARS, label = "", largest = null } = {}) {
     more.remove();
   }, { class: "plain more" });
   return make("div", {}, table, more);
+}
+
+// Letters of a label or figure, which may be a text, an element or several.
+function lengthOf(part) {
+  if (Array.isArray(part)) return part.reduce((sum, one) => sum + lengthOf(one), 0);
+  return (typeof part === "string" ? part : part?.textContent ?? "").length;
 }
 
 function barRow(item, size, isSigned) {
@@ -49,10 +57,10 @@ function sideHistogram(values, sides) {
     const bin = Math.min(nBins - 1, Math.floor((value - low) / width));
     (sides[i] ? right : left)[bin] += 1;
   });
-  return histogramChart(left, right, low, low + nBins * width);
+  return histogramChart(left, right, low, low + nBins * width, ["negative", "positive"]);
 }
 
-function histogramChart(left, right, low, high) {
+function histogramChart(left, right, low, high, kinds) {
   const [W, H, pad] = [360, 120, 18];
   const top = Math.max(...left.map((n, i) => n + right[i]), 1);
   const step = W / left.length;
@@ -60,8 +68,8 @@ function histogramChart(left, right, low, high) {
   left.forEach((n, i) => {
     const heights = [(n / top) * (H - pad - 8), (right[i] / top) * (H - pad - 8)];
     const base = H - pad;
-    if (n) bars.push(draw("rect", { class: "negative", x: i * step + 0.5, y: base - heights[0], width: step - 1, height: heights[0] }));
-    if (right[i]) bars.push(draw("rect", { class: "positive", x: i * step + 0.5, y: base - heights[0] - heights[1], width: step - 1, height: heights[1] }));
+    if (n) bars.push(draw("rect", { class: kinds[0], x: i * step + 0.5, y: base - heights[0], width: step - 1, height: heights[0] }));
+    if (right[i]) bars.push(draw("rect", { class: kinds[1], x: i * step + 0.5, y: base - heights[0] - heights[1], width: step - 1, height: heights[1] }));
   });
   const zero = low < high ? (W * -low) / (high - low) : 0;
   const isInside = low < 0 && high > 0;
@@ -82,7 +90,7 @@ function plainHistogram(values, label) {
   const width = (high - low) / nBins || 1;
   const counts = new Array(nBins).fill(0);
   for (const value of values) counts[Math.min(nBins - 1, Math.floor((value - low) / width))] += 1;
-  const chart = histogramChart(counts.map(() => 0), counts, low, low + nBins * width);
+  const chart = histogramChart(counts.map(() => 0), counts, low, low + nBins * width, ["neutral", "neutral"]);
   chart.setAttribute("aria-label", label);
   return chart;
 }

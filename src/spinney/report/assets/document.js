@@ -15,6 +15,7 @@ const MINUS = "\u2212";
 function number(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (value === 0) return "0";
+  if (Number.isInteger(value) && Math.abs(value) < 1e6) return (value < 0 ? MINUS : "") + count(Math.abs(value));
   const size = Math.abs(value);
   let text;
   if (size >= 1e6 || size < 1e-4) text = size.toExponential(digits - 2);

@@ -35,11 +35,10 @@ class TreeDrawing {
     const nLeaves = (tree.nNodes + 1) / 2;
     this.hasPictures = report.imageShape !== null && nLeaves <= MOST_PICTURES;
     this.hasLabels = nLeaves <= MOST_LABELS;
-    this.gap = this.hasPictures ? 46 : this.hasLabels ? 64 : 18;
+    this.gap = this.hasPictures ? Math.max(38, 560 / nLeaves) : this.hasLabels ? Math.max(70, 640 / nLeaves) : 18;
     const depth = tree.depth[tree.nNodes - 1] || 1;
-    this.levelHeight = Math.min(Math.max(this.hasPictures ? 78 : 70, (0.42 * nLeaves * this.gap) / depth), 260);
+    this.levelHeight = Math.min(Math.max(80, (0.56 * nLeaves * this.gap) / depth), 260);
     this.x = new Float64Array(tree.nNodes);
-    this.y = tree.depth.map((level) => level * this.levelHeight);
     this.y = Float64Array.from(tree.depth, (level) => level * this.levelHeight);
     let place = 0;
     const waiting = [0];
@@ -52,6 +51,17 @@ class TreeDrawing {
       if (!tree.isLeaf(node)) this.x[node] = (this.x[tree.left[node]] + this.x[tree.right[node]]) / 2;
     }
     this.size = [Math.max(nLeaves - 1, 1) * this.gap, depth * this.levelHeight];
+    if (this.hasPictures) this.setPictureSizes(depth);
+  }
+
+  // Pictures as large as the neighbours on a level allow.
+  setPictureSizes(depth) {
+    const least = new Float64Array(depth + 1).fill(Infinity);
+    for (let node = 1; node < this.tree.nNodes; node++) {
+      const level = this.tree.depth[node];
+      if (level === this.tree.depth[node - 1]) least[level] = Math.min(least[level], this.x[node] - this.x[node - 1]);
+    }
+    this.pictureSize = Array.from(least, (gap) => Math.max(24, Math.min(0.84 * gap, 0.66 * this.levelHeight, 130)));
   }
 
   share(node) {
@@ -79,23 +89,27 @@ class TreeDrawing {
   item(node) {
     const { tree } = this;
     const isLeaf = tree.isLeaf(node);
-    const radius = (isLeaf ? 4 : 4.5) + 7 * Math.sqrt(this.share(node));
+    const text = this.hasLabels || this.hasPictures ? this.shortName(node) : "";
+    const isInside = isLeaf && text && text.length <= 2;
+    const radius = Math.max((isLeaf ? 4 : 4.5) + 7 * Math.sqrt(this.share(node)), isInside ? 10 : 0);
     const isPicture = this.hasPictures && !isLeaf;
+    const half = isPicture ? this.pictureSize[tree.depth[node]] / 2 : 0;
     const shape = isPicture ? this.thumbnail(node) : draw("circle", { class: isLeaf ? "leaf" : "split", r: radius,
       css: isLeaf ? { fill: this.colourOfLeaf(node) } : {} });
-    const below = (isPicture ? 20 : radius) + 12;
-    const halo = isPicture ? draw("rect", { class: "halo", x: -21, y: -21, width: 42, height: 42, rx: 4 }) : draw("circle", { class: "halo", r: radius + 4 });
+    const halo = isPicture
+      ? draw("rect", { class: "halo", x: -half - 2, y: -half - 2, width: 2 * half + 4, height: 2 * half + 4, rx: 4 })
+      : draw("circle", { class: "halo", r: radius + 3 });
     return draw("g", { class: "node", role: "treeitem", tabindex: -1, "data-node": node,
       "aria-level": tree.depth[node] + 1, "aria-label": this.describe(node), "aria-selected": "false",
       transform: `translate(${this.x[node].toFixed(1)} ${this.y[node].toFixed(1)})` },
       draw("title", {}, this.describe(node)), halo, shape,
-      this.hasLabels && !isPicture ? draw("text", { y: below, "text-anchor": "middle", class: "under" }, this.shortName(node)) : null,
-      this.hasLabels && this.hasPictures && isLeaf ? null : null);
+      text && !isPicture ? draw("text", { y: isInside ? 0 : radius + 13, "text-anchor": "middle", class: isInside ? "inside" : "under" }, text) : null);
   }
 
   thumbnail(node) {
     const canvas = picture(planeAsRow(this.tree.hyperplane(node)), "");
-    return draw("image", { class: "thumbnail", href: canvas.toDataURL(), x: -17, y: -17, width: 34, height: 34 });
+    const size = this.pictureSize[this.tree.depth[node]];
+    return draw("image", { class: "thumbnail", href: canvas.toDataURL(), x: -size / 2, y: -size / 2, width: size, height: size });
   }
 
   colourOfLeaf(node) {
@@ -125,7 +139,8 @@ class TreeDrawing {
       text = isClassifier ? className(tree.label(node)) : number(tree.leafValues(node)[0], 3);
     }
     const letters = Array.from(text);
-    return letters.length > 11 ? `${letters.slice(0, 10).join("")}…` : text;
+    const most = Math.max(3, Math.floor(this.gap / 7.5));
+    return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
   }
 
   choose(node, { focus = false } = {}) {
@@ -190,8 +205,8 @@ class TreeDrawing {
 
   fit() {
     const [width, height] = this.size;
-    const margin = 46;
-    this.box = [-margin, -margin, width + 2 * margin, height + 2 * margin];
+    const [left, top] = [Math.max(40, (560 - width) / 2), (this.pictureSize?.[0] ?? 40) / 2 + 16];  // small trees are not blown up
+    this.box = [-left, -top, width + 2 * left, height + top + 40];
     this.applyBox();
   }
 

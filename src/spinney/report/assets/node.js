@@ -116,10 +116,22 @@ function linearAnswer(tree, node) {
 function rowsOfNode(tree, node, rows, chosenRow) {
   const reaching = rows.reaching(tree, node).sort((a, b) => rows.badness(b) - rows.badness(a));
   if (!reaching.length) return null;
+  if (report.imageShape) return thumbnailsOfRows(reaching, rows, chosenRow);
   const line = (row) => make("li", {}, action([`Row ${report.rows.numbers[row]}`], () => go({ view: "rows", row }), { class: `link${row === chosenRow ? " chosen" : ""}` }),
     " ", rowVerdict(rows, row));
   return make("section", {}, make("h3", {}, "Rows that reach it"),
     make("ul", { class: "row-list" }, reaching.slice(0, MOST_ROWS_OF_NODE).map(line)),
+    reaching.length > MOST_ROWS_OF_NODE ? quiet(`and ${count(reaching.length - MOST_ROWS_OF_NODE)} more of the page`) : null);
+}
+
+function thumbnailsOfRows(reaching, rows, chosenRow) {
+  const thumb = (row) => {
+    const title = `Row ${report.rows.numbers[row]}: ${rowVerdict(rows, row).textContent}`;
+    return action(inkPicture(rows.vector(row), ""), () => go({ view: "rows", row }),
+      { title, "aria-label": title, class: row === chosenRow ? "chosen" : rows.isWrong(row) ? "missed" : null });
+  };
+  return make("section", {}, make("h3", {}, "Rows that reach it"),
+    make("div", { class: "thumbs" }, reaching.slice(0, MOST_ROWS_OF_NODE).map(thumb)),
     reaching.length > MOST_ROWS_OF_NODE ? quiet(`and ${count(reaching.length - MOST_ROWS_OF_NODE)} more of the page`) : null);
 }
 

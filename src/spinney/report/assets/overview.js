@@ -3,8 +3,9 @@
 function drawOverview(panel) {
   replaceContent(panel,
     summaryTiles(),
+    nOutputs > FEW_CLASSES ? confusionCard() : null,
     make("div", { class: "cards" },
-      comparisonCard(), confusionCard(), residualCard(), importanceCard(), calibrationCard(), trainingCard(), parameterCard()));
+      comparisonCard(), nOutputs > FEW_CLASSES ? null : confusionCard(), residualCard(), importanceCard(), calibrationCard(), trainingCard(), parameterCard()));
 }
 
 function summaryTiles() {
@@ -14,7 +15,7 @@ function summaryTiles() {
     score.isShare ? percent(score.value, 2) : score.isCount ? count(score.value) : number(score.value)]);
   tiles.push(["trees", count(nTrees)], ["deepest leaf", count(depth)], ["leaves", count(leaves)],
     ["parameters", count(report.nParameters)]);
-  if (report.flops) tiles.push(["parameters read a row", count(report.flops)]);
+  if (report.flops) tiles.push(["read for a row", count(report.flops)]);
   return make("dl", { class: "tiles" }, tiles.map(([term, value], i) =>
     make("div", { class: i === 0 && report.scores?.length ? "tile first" : "tile" }, make("dt", {}, term), make("dd", {}, value))));
 }
@@ -31,6 +32,7 @@ function comparisonCard() {
     quiet(`On the same ${plural(report.nRows, "row")}. Shorter is better.`));
 }
 
+const FEW_CLASSES = 10;   // of a confusion matrix that fits into a column of the page
 const MOST_CLASSES = 40;  // of a confusion matrix; more are a list of pairs
 
 function confusionCard() {
@@ -61,7 +63,7 @@ function confusionCell(truth, said, n, largest) {
   const colour = truth === said ? "--accent" : "--positive";
   const title = `${plural(n, "row")} of class ${className(truth)} called ${className(said)}`;
   return make("td", { css: { "background-color": `color-mix(in srgb, var(${colour}) ${Math.round(100 * strength)}%, transparent)` } },
-    action(count(n), () => go({ view: "rows", row: -1, filter: { truth, said } }), { class: `cell${strength > 0.5 ? " strong" : ""}`, title, "aria-label": title }));
+    action(count(n), () => go({ view: "rows", row: -1, filter: { truth, said } }), { class: `cell${strength > 0.62 ? " strong" : ""}`, title, "aria-label": title }));
 }
 
 function confusedPairs() {

@@ -83,7 +83,8 @@ class RowsView {
       this.fill();
       this.head.querySelector(`[data-key="${column.key}"]`).focus();
     };
-    return make("th", { scope: "col", "aria-sort": isHere ? (this.sorting.isDescending ? "descending" : "ascending") : "none" },
+    const isFigure = column.key === "badness" || column.key === "sure" || (!isClassifier && column.key !== "number");
+    return make("th", { scope: "col", class: isFigure ? "figure" : null, "aria-sort": isHere ? (this.sorting.isDescending ? "descending" : "ascending") : "none" },
       action(`${column.title}${arrow}`, sort, { class: "sort", "data-key": column.key }));
   }
 

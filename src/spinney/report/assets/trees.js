@@ -10,7 +10,7 @@ class TreesView {
       on: { input: () => this.find(), keydown: (event) => { if (event.key === "Enter") this.nextMatch(); } } });
     this.matches = [];
     replaceContent(panel, this.toolbar(), make("div", { class: "split-view" },
-      make("div", { class: "canvas card" }, this.drawing.svg, this.zoomButtons(),
+      make("div", { class: "canvas card" }, make("div", { class: "canvas-top" }, this.drawing.svg, this.zoomButtons()),
         make("p", { class: "hint quiet" }, "Arrow keys walk: up, down, aside. Drag to move, Ctrl + wheel to zoom.")),
       this.detail));
   }

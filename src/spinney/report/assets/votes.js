@@ -1,6 +1,6 @@
 // One row: what it is, what each tree says of it, and the way that led there.
 
-const FEW_TERMS = 8;
+const FEW_TERMS = report.imageShape ? 4 : 8;
 
 function describeRow(panel, rows, row, place) {
   replaceContent(panel,
@@ -48,13 +48,15 @@ function totalsPart(rows, row) {
   const totals = rows.outputsOf("totals", row);
   const shares = isClassifier ? rows.outputsOf("probabilities", row) : null;
   const truth = rows.truth(row);
-  const items = totals.map((value, k) => ({
-    label: name(report.outputs[k]), value, colour: isClassifier && Math.min(...totals) >= 0 ? colourOfClass(k) : null,
+  const all = totals.map((value, k) => ({
+    label: isClassifier && k === truth ? [name(report.outputs[k]), " ◂"] : name(report.outputs[k]),
+    value, colour: isClassifier && Math.min(...totals) >= 0 ? colourOfClass(k) : null,
     mark: isClassifier && k === truth,
     text: [make("span", { "data-total": value }, number(value)), shares ? make("span", { class: "quiet" }, ` ${percent(shares[k], 0)}`) : null],
     k,
   }));
-  if (isClassifier) items.sort((a, b) => b.value - a.value);
+  if (isClassifier) all.sort((a, b) => b.value - a.value);
+  const items = all.filter((item) => !isClassifier || item.value !== 0 || item.mark);
   return make("section", {}, make("h3", {}, totalsTitle()), barTable(items, { few: 10, label: totalsTitle() }), quiet(totalsNote()));
 }
 
@@ -74,7 +76,7 @@ function treesPart(rows, row, place) {
   const path = make("div", { class: "way-of-row", id: "way", "aria-live": "polite" });
   const body = make("tbody");
   const table = make("table", { class: "trees-table" },
-    make("thead", {}, make("tr", {}, ["Tree", "Way", "Leaf", "Says", report.says === "label" ? "Counts" : ""].map((title) => make("th", { scope: "col" }, title)))), body);
+    make("thead", {}, make("tr", {}, ["Tree", "Way", "Leaf", "Says", report.says === "label" ? "Counts" : ""].map((title, i) => make("th", { scope: "col", class: i === 2 || i === 4 ? "figure" : null }, title)))), body);
   const section = make("section", {}, make("h3", {}, "Tree by tree"),
     make("div", { class: "scroll trees-scroll", tabindex: 0, role: "region", "aria-label": "What each tree says" }, table), path);
   fillTrees(body, rows, row, place).then(() => showWay(path, rows, row, place.tree));
@@ -149,8 +151,9 @@ function wayStep(tree, node, next, rows, row) {
     make("p", {}, action(`Split ${node}`, () => go({ view: "trees", tree: tree.number, node }), { class: "link" }), ` score ${signed(score)} → `,
       make("strong", { class: isRight ? "to-right" : "to-left" }, isRight ? "right" : "left"),
       isOff ? make("span", { class: "quiet" }, " (within rounding of the hyperplane)") : null),
-    report.imageShape ? picture(productsAsRow(terms), "Contributions of the pixels: orange pulls right, blue left") : null,
-    report.imageShape ? make("details", {}, make("summary", {}, "Terms"), barTable(items, { few: 40, label: "Contributions" })) : barTable(items, { few: 40, label: "Contributions" }));
+    make("div", { class: "step" },
+      report.imageShape ? picture(productsAsRow(terms), "Contributions of the pixels: orange pulls right, blue left") : null,
+      barTable(items, { few: 40, label: "Contributions" })));
 }
 
 function productsAsRow(terms) {
