@@ -24,6 +24,9 @@ Precision = Literal["float32", "int16", "int8"]
 #: From exact to coarse.
 PRECISIONS: tuple[Precision, ...] = ("float32", "int16", "int8")
 
+#: Trees that are packed to guess how large all of them are.
+N_TRIED = 5
+
 _LARGEST: dict[Precision, int] = {"int16": 32767, "int8": 127}
 
 
@@ -45,19 +48,29 @@ class PackedTrees:
 
 def packed_trees(subject: Subject, rows: Rows | None, budget: int) -> PackedTrees:
     """Trees in at most `budget` characters, as exact as that allows."""
-    reached = [_reached(tree, subject, rows) for tree in subject.forest.trees]
+    trees = subject.forest.trees
+    reached = [_reached(tree, subject, rows) for tree in trees]
+    some = list(range(0, len(trees), max(len(trees) // N_TRIED, 1)))
     for precision in PRECISIONS:
-        kept, is_complete = _fitting(_blocks(subject, reached, precision), budget)
-        if is_complete:
+        is_last = precision == PRECISIONS[-1]
+        tried = sum(len(block) for block in _blocks(trees, reached, some, precision))
+        if not is_last and tried * len(trees) > budget * len(some):
+            continue
+        blocks = _blocks(trees, reached, list(range(len(trees))), precision)
+        kept, is_complete = _fitting(blocks, budget)
+        if is_complete or is_last:
             break
     return PackedTrees(kept, precision)
 
 
 def _blocks(
-    subject: Subject, reached: list[dict[str, NDArray[Any]]], precision: Precision
+    trees: tuple[Tree, ...],
+    reached: list[dict[str, NDArray[Any]]],
+    numbers: list[int],
+    precision: Precision,
 ) -> Iterator[Block]:
-    for tree, of_rows in zip(subject.forest.trees, reached, strict=True):
-        yield pack(tree_arrays(tree, precision) | of_rows)
+    for number in numbers:
+        yield pack(tree_arrays(trees[number], precision) | reached[number])
 
 
 def _fitting(blocks: Iterator[Block], budget: int) -> tuple[tuple[Block, ...], bool]:
@@ -78,8 +91,14 @@ def tree_arrays(tree: Tree, precision: Precision) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {
         "isSplit": (tree.left >= 0).astype(np.uint8),
         "bias": tree.bias[tree.split_nodes].astype(np.float64 if is_exact else np.float32),
-        "leafValues": tree.leaf_values.astype(np.float32),
     }
+    if tree.is_linear:  # the score of a class that never reached a leaf is too low for float32
+        arrays["leafValues"] = tree.leaf_values.astype(np.float64)
+    elif is_exact:
+        arrays["leafValues"] = tree.leaf_values.astype(np.float32)
+    else:
+        one_scale = np.zeros(tree.leaf_values.size, dtype=np.int64)
+        arrays |= _rounded("leafValues", tree.leaf_values.ravel(), one_scale, 1, "int16")
     lengths = np.diff(tree.split_indptr)[tree.split_nodes]
     arrays |= _weights("split", lengths, tree.split_indices, tree.split_weights, precision)
     if tree.is_linear:
@@ -103,14 +122,19 @@ def _weights(
     if precision == "float32":
         return arrays | {f"{name}Weights": weights.astype(np.float32)}
     row = np.repeat(np.arange(len(lengths)), lengths)
-    scales = np.zeros(len(lengths))
-    np.maximum.at(scales, row, np.abs(weights))
-    scales /= _LARGEST[precision]
-    levels = np.rint(weights / np.where(scales > 0, scales, 1.0)[row]) if len(row) else weights
-    return arrays | {
-        f"{name}Weights": levels.astype(precision),
-        f"{name}Scales": scales.astype(np.float32),
-    }
+    return arrays | _rounded(f"{name}Weights", weights, row, len(lengths), precision)
+
+
+def _rounded(
+    name: str, values: NDArray[Any], row: NDArray[np.int64], n_rows: int, precision: Precision
+) -> dict[str, NDArray[Any]]:
+    """Values as whole numbers, each row by a scale of its own: value = number * scale."""
+    scales = np.zeros(n_rows)
+    np.maximum.at(scales, row, np.abs(values))
+    scales = (scales / _LARGEST[precision]).astype(np.float32)
+    levels = np.rint(values / np.where(scales > 0, scales, 1.0)[row])
+    levels = np.clip(levels, -_LARGEST[precision], _LARGEST[precision])
+    return {name: levels.astype(precision), f"{name}Scales": scales}
 
 
 def _steps(indices: NDArray[np.int32], lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -24,7 +24,7 @@ from spinney.storage.atomic import replace_file
 LARGEST_PAGE = 15_000_000
 
 #: What the program, the style and the frame of the page take at most.
-PAGE_BYTES = 200_000
+PAGE_BYTES = 100_000
 
 #: Characters of a parameter that are shown.
 LONGEST_VALUE = 200

@@ -7,10 +7,10 @@ class TreeOfReport {
     this.arrays = arrays;
     this.nNodes = arrays.isSplit.length;
     this.setTopology();
-    this.splits = sparseRows(arrays.splitLengths, arrays.splitSteps, arrays.splitWeights, arrays.splitScales);
+    this.splits = sparseRows(arrays.splitLengths, arrays.splitSteps, arrays.splitWeights, arrays.splitWeightsScales);
     this.isLinear = arrays.leafLengths !== undefined;
     if (this.isLinear) {
-      this.leafRows = sparseRows(arrays.leafLengths, arrays.leafSteps, arrays.leafWeights, arrays.leafScales);
+      this.leafRows = sparseRows(arrays.leafLengths, arrays.leafSteps, arrays.leafWeights, arrays.leafWeightsScales);
     }
     this.setReached();
   }
@@ -104,8 +104,9 @@ class TreeOfReport {
   }
 
   leafValues(node) {
-    const begin = this.place[node] * nOutputs;
-    return Array.from(this.arrays.leafValues.subarray(begin, begin + nOutputs));
+    const leaf = this.place[node];
+    const scale = this.arrays.leafValuesScales ? this.arrays.leafValuesScales[0] : 1;
+    return Array.from(this.arrays.leafValues.subarray(leaf * nOutputs, (leaf + 1) * nOutputs), (value) => value * scale);
   }
 
   leafHyperplane(node, output) {
@@ -170,23 +171,28 @@ class RowsOfReport {
     return values;
   }
 
-  // w . x + bias of some rows.
+  // w . x + bias of some rows, with the bits of the core: see the rule of the boundary in
+  // docs/guide/export.md. Zeros of x change no bit.
   scores(plane, bias, places) {
     const { x, xBegin, xIndices } = this.arrays;
     const { indices, weights } = plane;
     if (!this.isSparse) {
       return places.map((row) => {
-        let sum = bias;
-        for (let k = 0; k < indices.length; k++) sum += weights[k] * x[row * nCoordinates + indices[k]];
-        return sum;
+        const lanes = new Float32Array(CORE_LANES);
+        for (let k = 0; k < indices.length; k++) {
+          lanes[indices[k] % CORE_LANES] += Math.fround(weights[k] * x[row * nCoordinates + indices[k]]);
+        }
+        return folded(lanes) + bias;
       });
     }
     const dense = new Float64Array(nCoordinates);
     indices.forEach((index, k) => { dense[index] = weights[k]; });
     return places.map((row) => {
-      let sum = bias;
-      for (let k = xBegin[row]; k < xBegin[row + 1]; k++) sum += dense[xIndices[k]] * x[k];
-      return sum;
+      const lanes = new Float32Array(CORE_LANES);
+      for (let k = xBegin[row]; k < xBegin[row + 1]; k++) {
+        lanes[xIndices[k] % CORE_LANES] += Math.fround(dense[xIndices[k]] * x[k]);
+      }
+      return folded(lanes) + bias;
     });
   }
 
@@ -263,6 +269,17 @@ class RowsOfReport {
     }
     return node;
   }
+}
+
+const CORE_LANES = 32;
+const NEVER = -1e100;  // scores below are those of classes that no training row of a leaf had
+
+// The sum over the lanes, in halves, each addition rounded to float32.
+function folded(lanes) {
+  for (let half = CORE_LANES / 2; half >= 1; half /= 2) {
+    for (let i = 0; i < half; i++) lanes[i] += lanes[i + half];
+  }
+  return lanes[0];
 }
 
 function softmax(scores) {

@@ -107,7 +107,7 @@ function linearAnswer(tree, node) {
   const values = tree.leafValues(node);
   return make("section", {}, make("h3", {}, "Linear leaf"), values.map((intercept, k) => {
     const terms = byEffect(tree.leafHyperplane(node, k));
-    if (!terms.length && intercept < -1e100) return null;  // a class that never came here
+    if (intercept < NEVER) return null;
     return make("details", { open: k === 0 ? true : null }, make("summary", {}, name(report.outputs[k]), ` = ${number(intercept)} + ${plural(terms.length, "term")}`),
       terms.length ? barTable(terms.map((term) => ({ label: name(report.coordinates[term.coordinate]), value: term.effect, text: signed(term.weight) })), { few: 8, label: "Weights of the leaf" }) : null);
   }));

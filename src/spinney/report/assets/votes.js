@@ -56,7 +56,7 @@ function totalsPart(rows, row) {
     k,
   }));
   if (isClassifier) all.sort((a, b) => b.value - a.value);
-  const items = all.filter((item) => !isClassifier || item.value !== 0 || item.mark);
+  const items = all.filter((item) => !isClassifier || (item.value !== 0 && item.value > NEVER) || item.mark && item.value > NEVER);
   return make("section", {}, make("h3", {}, totalsTitle()), barTable(items, { few: 10, label: totalsTitle() }), quiet(totalsNote()));
 }
 
@@ -79,13 +79,13 @@ function treesPart(rows, row, place) {
     make("thead", {}, make("tr", {}, ["Tree", "Way", "Leaf", "Says", report.says === "label" ? "Counts" : ""].map((title, i) => make("th", { scope: "col", class: i === 2 || i === 4 ? "figure" : null }, title)))), body);
   const section = make("section", {}, make("h3", {}, "Tree by tree"),
     make("div", { class: "scroll trees-scroll", tabindex: 0, role: "region", "aria-label": "What each tree says" }, table), path);
-  fillTrees(body, rows, row, place).then(() => showWay(path, rows, row, place.tree));
+  showWay(path, rows, row, place.tree).then(() => fillTrees(body, rows, row, place));
   return section;
 }
 
 async function fillTrees(body, rows, row, place) {
   for (let first = 0; first < report.nTreesShown; first += 25) {
-    if (state.row !== row) return;
+    if (!body.isConnected) return;  // another row was chosen
     const numbers = Array.from({ length: Math.min(25, report.nTreesShown - first) }, (_, i) => first + i);
     const trees = await Promise.all(numbers.map(treeOf));
     trees.forEach((tree) => body.append(treeLine(rows, row, tree, place)));
@@ -139,7 +139,7 @@ function wayStep(tree, node, next, rows, row) {
   const plane = tree.hyperplane(node);
   const terms = rows.contributions(plane, row);
   const bias = tree.bias(node);
-  const score = terms.reduce((sum, term) => sum + term.product, bias);
+  const [score] = rows.scores(plane, bias, [row]);
   const shown = terms.slice(0, FEW_TERMS);
   const rest = terms.slice(FEW_TERMS).reduce((sum, term) => sum + term.product, 0);
   const items = shown.map((term) => ({ label: name(report.coordinates[term.coordinate]), value: term.product, text: signed(term.product),
@@ -150,7 +150,7 @@ function wayStep(tree, node, next, rows, row) {
   return make("li", { "data-node": node, "data-score": score, "data-sum": shown.reduce((sum, term) => sum + term.product, rest + bias) },
     make("p", {}, action(`Split ${node}`, () => go({ view: "trees", tree: tree.number, node }), { class: "link" }), ` score ${signed(score)} → `,
       make("strong", { class: isRight ? "to-right" : "to-left" }, isRight ? "right" : "left"),
-      isOff ? make("span", { class: "quiet" }, " (within rounding of the hyperplane)") : null),
+      isOff ? make("span", { class: "quiet" }, " (by the model; the weights of this page are rounded)") : null),
     make("div", { class: "step" },
       report.imageShape ? picture(productsAsRow(terms), "Contributions of the pixels: orange pulls right, blue left") : null,
       barTable(items, { few: 40, label: "Contributions" })));
