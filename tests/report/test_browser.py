@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import spinney
+from tests.model.models import fitted, rows_for
 from tests.report.forests import random_forest
 from tests.small_models import ESTIMATORS, classes, numbers, rows, small_model
 
@@ -30,7 +31,9 @@ ANSWERS = """async () => {
         const sums = [...report.offsets];
         trees.forEach((tree, t) => {
             if (report.says === "label") sums[rows.labelBy(tree, row)] += report.treeWeights[t];
-            else rows.saidBy(tree, row).forEach((v, k) => { sums[k] += report.treeWeights[t] * v; });
+            else rows.saidBy(tree, row).forEach((said, k) => {
+                sums[k] += report.treeWeights[t] * said;
+            });
         });
         found.sums.push(sums);
     }
@@ -38,7 +41,7 @@ ANSWERS = """async () => {
 }"""
 
 NO_OVERFLOW = "() => document.documentElement.scrollWidth <= window.innerWidth"
-HOSTILE = ["<script>alert(1)</script>", "</script><b>", "\"quo'ted\"", "🌲 tree", "שלום עולם"]
+HOSTILE = ["<script>alert(1)</script>", "</script><b>", '"quo\'ted"', "🌲 tree", "שלום עולם"]
 
 
 VIEWS = ("overview", "trees", "rows")
@@ -80,8 +83,31 @@ def given_rows(model, n_rows=48):
 def test_ways_votes_and_predictions_are_those_of_the_model(family, tmp_path, open_report):
     model = small_model(family)
     X = given_rows(model)
-    path = model.report(tmp_path / "r.html", X)
-    found = open_report(path).ask(ANSWERS)
+    check_answers(model, X, open_report(model.report(tmp_path / "r.html", X)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "wide tree",
+        "wide linear tree",
+        "linear tree regressor",
+        "hard linear forest",
+        "soft linear forest",
+        "soft forest",
+        "tree of one leaf",
+        "fao of log loss",
+        "refined extra trees",
+    ],
+)
+def test_other_ways_of_voting_agree_too(name, tmp_path, open_report):
+    model, X = fitted(name), rows_for(name)[:50]
+    check_answers(model, X, open_report(model.report(tmp_path / "r.html", X)))
+
+
+def check_answers(model: Any, X: Any, opened: Any) -> None:
+    """What the page shows of rows is what the model says, and is explained by its trees."""
+    found = opened.ask(ANSWERS)
     if hasattr(model, "apply"):
         np.testing.assert_array_equal(found["leaves"], model.apply(X).reshape(len(X), -1))
     np.testing.assert_array_equal(found["routed"], found["leaves"])
@@ -148,7 +174,8 @@ def test_a_tree_is_walked_by_clicking(forest, digits_page, open_report):
     assert str(child) in heading.inner_text()
     opened.page.get_by_label("Next tree").click()
     opened.page.wait_for_function(
-        "n => document.querySelectorAll('[role=treeitem]').length === n", arg=forest.trees_[1].n_nodes
+        "n => document.querySelectorAll('[role=treeitem]').length === n",
+        arg=forest.trees_[1].n_nodes,
     )
 
 
@@ -197,7 +224,9 @@ def test_tab_reaches_everything_and_arrows_change_the_view(digits_page, open_rep
     seen = []
     for _ in range(4):
         opened.page.keyboard.press("Tab")
-        seen.append(opened.ask("() => document.activeElement.id || document.activeElement.className"))
+        seen.append(
+            opened.ask("() => document.activeElement.id || document.activeElement.className")
+        )
     assert seen[:3] == ["skip", "theme", "tab-overview"]
     opened.page.locator("#tab-overview").focus()
     opened.page.keyboard.press("ArrowRight")
@@ -214,10 +243,14 @@ def test_search_finds_columns_classes_and_numbers(forest, digits_page, open_repo
         if 36 in tree.split_indices[slice(*tree.split_indptr[node : node + 2])]
     }
     opened.page.fill("#tree-search", "x36")
-    marked = "() => [...document.querySelectorAll('.node.match')].map((n) => Number(n.dataset.node))"
+    marked = (
+        "() => [...document.querySelectorAll('.node.match')].map((n) => Number(n.dataset.node))"
+    )
     assert set(opened.ask(marked)) == wanted
     opened.page.fill("#tree-search", "3")
-    of_class = {int(n) for n, v in zip(tree.leaf_nodes, tree.leaf_values, strict=True) if v.argmax() == 3}
+    of_class = {
+        int(n) for n, v in zip(tree.leaf_nodes, tree.leaf_values, strict=True) if v.argmax() == 3
+    }
     assert of_class | {3} <= set(opened.ask(marked))
     opened.page.keyboard.press("Enter")
     opened.page.wait_for_timeout(30)
@@ -242,7 +275,7 @@ def test_zoom_and_drag_move_the_drawing(digits_page, open_report):
 
 
 def test_a_row_is_followed_through_every_tree(forest, digits_page, open_report):
-    X, y = digits()
+    X, _ = digits()
     row = 17
     opened = open_report(digits_page, f"rows&tree=3&node=0&row={row}")
     opened.page.wait_for_selector(".trees-table tbody tr:nth-child(5)")
@@ -360,4 +393,6 @@ def test_300_trees_of_depth_8_open_in_2_seconds_from_15_megabytes(tmp_path, open
     opened = [open_report(path, "trees&tree=300&node=0") for _ in range(3)]
     assert opened[0].page.locator("[role=treeitem]").count() == 511
     # From the start of the navigation until the tree is drawn; other work may disturb one of them.
-    assert min(int(one.ask("() => document.documentElement.dataset.ready")) for one in opened) < 2000
+    assert (
+        min(int(one.ask("() => document.documentElement.dataset.ready")) for one in opened) < 2000
+    )

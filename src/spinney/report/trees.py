@@ -24,8 +24,8 @@ Precision = Literal["float32", "int16", "int8"]
 #: From exact to coarse.
 PRECISIONS: tuple[Precision, ...] = ("float32", "int16", "int8")
 
-#: Trees that are packed to guess how large all of them are.
-N_TRIED = 5
+#: Trees that are packed to guess how large all of them are, and how far the guess may be off.
+N_TRIED, MARGIN = 5, 1.1
 
 _LARGEST: dict[Precision, int] = {"int16": 32767, "int8": 127}
 
@@ -54,7 +54,7 @@ def packed_trees(subject: Subject, rows: Rows | None, budget: int) -> PackedTree
     for precision in PRECISIONS:
         is_last = precision == PRECISIONS[-1]
         tried = sum(len(block) for block in _blocks(trees, reached, some, precision))
-        if not is_last and tried * len(trees) > budget * len(some):
+        if not is_last and tried * len(trees) > MARGIN * budget * len(some):
             continue
         blocks = _blocks(trees, reached, list(range(len(trees))), precision)
         kept, is_complete = _fitting(blocks, budget)
