@@ -257,6 +257,30 @@ def test_search_finds_columns_classes_and_numbers(forest, digits_page, open_repo
     assert opened.ask("() => spinneyExplorer.state.node") in opened.ask(marked)
 
 
+def test_a_large_tree_is_walked_in_a_window(tmp_path, open_report):
+    model = random_forest(1, depth=9, n_features=20, n_weights=5)
+    opened = open_report(model.report(tmp_path / "deep.html"), "trees", width=1440)
+    items = opened.page.locator("[role=treeitem]")
+    assert items.count() == 63
+    opened.page.locator("g[data-node='0']").focus()
+    for _ in range(9):
+        opened.page.keyboard.press("ArrowDown")
+        opened.page.wait_for_timeout(40)
+    leaf = opened.ask("() => Number(document.activeElement.dataset.node)")
+    assert model.trees_[0].depth[leaf] == 9
+    assert opened.page.locator("g[data-node='0']").count() == 0
+    for _ in range(9):
+        opened.page.keyboard.press("ArrowUp")
+        opened.page.wait_for_timeout(40)
+    assert opened.ask("() => document.activeElement.dataset.node") == "0"
+    opened.page.get_by_role("button", name="Whole tree").click()
+    assert items.count() == 1023
+    opened.page.get_by_role("button", name="Whole tree").click()
+    opened.page.fill("#tree-search", str(leaf))
+    opened.page.keyboard.press("Enter")
+    opened.page.wait_for_selector(f"g[data-node='{leaf}'].match")
+
+
 def test_zoom_and_drag_move_the_drawing(digits_page, open_report):
     opened = open_report(digits_page, "trees")
     box = "() => document.querySelector('svg.tree').getAttribute('viewBox').split(' ').map(Number)"
@@ -270,7 +294,7 @@ def test_zoom_and_drag_move_the_drawing(digits_page, open_report):
     opened.page.mouse.move(place["x"] + 120, place["y"] + 300)
     opened.page.mouse.up()
     assert opened.ask(box)[0] < closer[0]
-    opened.page.get_by_label("Fit the tree into view").click()
+    opened.page.get_by_label("Fit the drawing into view").click()
     assert opened.ask(box) == before
 
 
@@ -390,8 +414,8 @@ def test_300_trees_of_depth_8_open_in_2_seconds_from_15_megabytes(tmp_path, open
     X = rng.integers(0, 256, (500, 784)) * (rng.random((500, 784)) < 0.2)
     path = model.report(tmp_path / "big.html", X, np.arange(500) % 10, image_shape=(28, 28))
     assert path.stat().st_size < 15_000_000
-    opened = [open_report(path, "trees&tree=300&node=0") for _ in range(3)]
-    assert opened[0].page.locator("[role=treeitem]").count() == 511
+    opened = [open_report(path, "trees&tree=300&node=0", width=1440) for _ in range(3)]
+    assert opened[0].page.locator("[role=treeitem]").count() == 63  # five levels below the root
     # From the start of the navigation until the tree is drawn; other work may disturb one of them.
     assert (
         min(int(one.ask("() => document.documentElement.dataset.ready")) for one in opened) < 2000

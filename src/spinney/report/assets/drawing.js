@@ -1,67 +1,113 @@
 // One tree as a drawing that can be moved, enlarged, and walked with the arrow keys.
 
-const MOST_PICTURES = 70;  // splits of a tree that are drawn as pictures
-const MOST_LABELS = 40;    // leaves of a tree whose nodes have names under them
+// A large tree is shown in a window of some levels, which moves with the chosen node; subtrees below
+// it are folded. The whole of it can be seen too.
+
+const LEVELS_BY_WIDTH = [[520, 3], [820, 4], [Infinity, 5]];
+const LEVELS_ABOVE = 2;  // of a chosen node that was not in the window
 
 class TreeDrawing {
   constructor(onChoose) {
     this.onChoose = onChoose;
+    this.isWhole = false;
     this.layer = draw("g");
-    this.svg = draw("svg", { class: "tree", role: "tree", "aria-label": "Tree", on: {
+    this.svg = draw("svg", { class: "tree", role: "tree", "aria-label": "Tree", preserveAspectRatio: "xMidYMin meet", on: {
       click: (event) => this.clicked(event),
       keydown: (event) => this.pressed(event),
       pointerdown: (event) => this.grabbed(event),
-      wheel: (event) => this.wheeled(event),
       dblclick: (event) => this.zoom(1.6, this.pointOf(event)),
     } }, this.layer);
-    this.svg.addEventListener("wheel", (event) => { if (event.ctrlKey || event.metaKey) event.preventDefault(); }, { passive: false });
+    this.svg.addEventListener("wheel", (event) => this.wheeled(event), { passive: false });
   }
 
-  show(tree) {
+  show(tree, node = 0) {
     this.tree = tree;
     this.node = -1;
-    this.matches = new Set();
+    this.range = null;
+    this.matches ??= [];
+    const width = this.svg.clientWidth || 800;
+    [, this.nLevels] = LEVELS_BY_WIDTH.find(([widest]) => width < widest);
+    this.fitsWhole = (tree.nNodes + 1) / 2 <= 1.25 * 2 ** this.nLevels;
+    this.root = 0;
+    this.moveWindow(node);
+    this.build();
+  }
+
+  // Let a node be inside the window with its children, if it is not.
+  moveWindow(node) {
+    if (this.fitsWhole || this.isWhole) {
+      this.root = 0;
+      return this.root;
+    }
+    const path = this.tree.path(node);
+    const top = path.indexOf(this.root);
+    const below = path.length - 1 - top;
+    const isInside = top >= 0 && (below < this.nLevels || (below === this.nLevels && this.tree.isLeaf(node))) && (below > 0 || this.root === 0);
+    if (!isInside) this.root = path[Math.max(0, path.length - 1 - LEVELS_ABOVE)];
+    return this.root;
+  }
+
+  build() {
+    this.setVisible();
     this.layOut();
-    this.items = [];
-    for (let node = 0; node < tree.nNodes; node++) this.items.push(this.item(node));
+    this.items = new Map(this.visible.map((node) => [node, this.item(node)]));
     this.pathLayer = draw("g", { class: "path-layer" });
-    this.layer.replaceChildren(...this.edges(), this.pathLayer, ...this.items);
+    this.layer.replaceChildren(...this.edges(), this.pathLayer, ...this.items.values());
+    this.mark(this.matches);
     this.fit();
   }
 
-  // Leaves side by side, each split above the middle of its children.
-  layOut() {
-    const { tree } = this;
-    const nLeaves = (tree.nNodes + 1) / 2;
-    this.hasPictures = report.imageShape !== null && nLeaves <= MOST_PICTURES;
-    this.hasLabels = nLeaves <= MOST_LABELS;
-    this.gap = this.hasPictures ? Math.max(38, 560 / nLeaves) : this.hasLabels ? Math.max(70, 640 / nLeaves) : 18;
-    const depth = tree.depth[tree.nNodes - 1] || 1;
-    this.levelHeight = Math.min(Math.max(80, (0.56 * nLeaves * this.gap) / depth), 260);
-    this.x = new Float64Array(tree.nNodes);
-    this.y = Float64Array.from(tree.depth, (level) => level * this.levelHeight);
-    let place = 0;
-    const waiting = [0];
-    while (waiting.length) {
-      const node = waiting.pop();
-      if (tree.isLeaf(node)) this.x[node] = this.gap * place++;
-      else waiting.push(tree.right[node], tree.left[node]);
+  // Nodes of the window in breadth-first order; `isFolded` tells splits whose children are not.
+  setVisible() {
+    const { tree, root } = this;
+    const deepest = this.fitsWhole || this.isWhole ? Infinity : tree.depth[root] + this.nLevels;
+    this.visible = [];
+    const level = [root];
+    for (let at = 0; at < level.length; at++) {
+      const node = level[at];
+      this.visible.push(node);
+      if (!tree.isLeaf(node) && tree.depth[node] < deepest) level.push(tree.left[node], tree.right[node]);
     }
-    for (let node = tree.nNodes - 1; node >= 0; node--) {
-      if (!tree.isLeaf(node)) this.x[node] = (this.x[tree.left[node]] + this.x[tree.right[node]]) / 2;
-    }
-    this.size = [Math.max(nLeaves - 1, 1) * this.gap, depth * this.levelHeight];
-    if (this.hasPictures) this.setPictureSizes(depth);
+    this.isFolded = (node) => !tree.isLeaf(node) && tree.depth[node] >= deepest;
   }
 
-  // Pictures as large as the neighbours on a level allow.
-  setPictureSizes(depth) {
-    const least = new Float64Array(depth + 1).fill(Infinity);
-    for (let node = 1; node < this.tree.nNodes; node++) {
-      const level = this.tree.depth[node];
-      if (level === this.tree.depth[node - 1]) least[level] = Math.min(least[level], this.x[node] - this.x[node - 1]);
+  // Ends side by side, each split above the middle of its children.
+  layOut() {
+    const { tree } = this;
+    const isEnd = (node) => tree.isLeaf(node) || this.isFolded(node);
+    const nEnds = this.visible.filter(isEnd).length;
+    const isCrowded = nEnds > 45;
+    this.hasPictures = report.imageShape !== null && !isCrowded;
+    this.hasLabels = !isCrowded;
+    this.gap = isCrowded ? Math.max(4, 1000 / nEnds) : Math.max(this.hasPictures ? 38 : 70, 620 / nEnds);
+    const depth = tree.depth[this.visible.at(-1)] - tree.depth[this.root] || 1;
+    this.levelHeight = Math.min(Math.max(isCrowded ? 24 : 80, (0.56 * nEnds * this.gap) / depth), 260);
+    this.x = new Map();
+    this.y = new Map(this.visible.map((node) => [node, (tree.depth[node] - tree.depth[this.root]) * this.levelHeight]));
+    let place = 0;
+    const waiting = [this.root];
+    while (waiting.length) {
+      const node = waiting.pop();
+      if (isEnd(node)) this.x.set(node, this.gap * place++);
+      else waiting.push(tree.right[node], tree.left[node]);
     }
-    this.pictureSize = Array.from(least, (gap) => Math.max(24, Math.min(0.84 * gap, 0.66 * this.levelHeight, 130)));
+    for (const node of [...this.visible].reverse()) {
+      if (!isEnd(node)) this.x.set(node, (this.x.get(tree.left[node]) + this.x.get(tree.right[node])) / 2);
+    }
+    this.size = [Math.max(nEnds - 1, 1) * this.gap, depth * this.levelHeight];
+    this.pictureSize = this.hasPictures ? this.pictureSizes() : null;
+  }
+
+  // Pictures as large as the neighbours on a level allow, by depth.
+  pictureSizes() {
+    const least = new Map();
+    this.visible.forEach((node, i) => {
+      const level = this.tree.depth[node];
+      const before = this.visible[i - 1];
+      const gap = i && this.tree.depth[before] === level ? this.x.get(node) - this.x.get(before) : Infinity;
+      least.set(level, Math.min(least.get(level) ?? Infinity, gap));
+    });
+    return new Map([...least].map(([level, gap]) => [level, Math.max(24, Math.min(0.84 * gap, 0.66 * this.levelHeight, 130))]));
   }
 
   share(node) {
@@ -72,16 +118,23 @@ class TreeDrawing {
   // Edges in five widths, one path for each: thousands of elements would be slow.
   edges() {
     const byWidth = new Map();
-    for (let node = 1; node < this.tree.nNodes; node++) {
-      const width = Math.ceil(5 * Math.sqrt(this.share(node)));
+    const all = this.share(this.root) || 1;
+    for (const node of this.visible.slice(1)) {
+      const width = Math.ceil(5 * Math.sqrt(this.share(node) / all));
       byWidth.set(width, `${byWidth.get(width) ?? ""}${this.edge(node)}`);
     }
-    return [...byWidth].map(([width, d]) => draw("path", { class: "edge", d, "stroke-width": Math.max(width, 0.6) }));
+    const edges = [...byWidth].map(([width, d]) => draw("path", { class: "edge", d, "stroke-width": Math.max(width, 0.6) }));
+    if (this.root > 0) {
+      const x = this.x.get(this.root);
+      const up = draw("path", { class: "edge above", d: `M${x} 0V${-0.45 * this.levelHeight}`, "stroke-width": 2 });
+      edges.push(up);
+    }
+    return edges;
   }
 
   edge(node) {
     const parent = this.tree.parent[node];
-    const [x0, y0, x1, y1] = [this.x[parent], this.y[parent], this.x[node], this.y[node]];
+    const [x0, y0, x1, y1] = [this.x.get(parent), this.y.get(parent), this.x.get(node), this.y.get(node)];
     const middle = (y0 + y1) / 2;
     return `M${x0.toFixed(1)} ${y0.toFixed(1)}C${x0.toFixed(1)} ${middle.toFixed(1)} ${x1.toFixed(1)} ${middle.toFixed(1)} ${x1.toFixed(1)} ${y1.toFixed(1)}`;
   }
@@ -89,11 +142,13 @@ class TreeDrawing {
   item(node) {
     const { tree } = this;
     const isLeaf = tree.isLeaf(node);
-    const text = this.hasLabels || this.hasPictures ? this.shortName(node) : "";
+    const text = this.hasLabels ? this.shortName(node) : "";
     const isInside = isLeaf && text && text.length <= 2;
-    const radius = Math.max((isLeaf ? 4 : 4.5) + 7 * Math.sqrt(this.share(node)), isInside ? 10 : 0);
+    const share = Math.sqrt(this.share(node) / (this.share(this.root) || 1));
+    const largest = this.hasLabels ? 99 : Math.max(1.3, 0.45 * this.gap);
+    const radius = Math.min(Math.max((isLeaf ? 4 : 4.5) + 7 * share, isInside ? 10 : 0), Math.max(largest, 7 * share));
     const isPicture = this.hasPictures && !isLeaf;
-    const half = isPicture ? this.pictureSize[tree.depth[node]] / 2 : 0;
+    const half = isPicture ? this.pictureSize.get(tree.depth[node]) / 2 : 0;
     const shape = isPicture ? this.thumbnail(node) : draw("circle", { class: isLeaf ? "leaf" : "split", r: radius,
       css: isLeaf ? { fill: this.colourOfLeaf(node) } : {} });
     const halo = isPicture
@@ -101,14 +156,15 @@ class TreeDrawing {
       : draw("circle", { class: "halo", r: radius + 3 });
     return draw("g", { class: "node", role: "treeitem", tabindex: -1, "data-node": node,
       "aria-level": tree.depth[node] + 1, "aria-label": this.describe(node), "aria-selected": "false",
-      transform: `translate(${this.x[node].toFixed(1)} ${this.y[node].toFixed(1)})` },
+      transform: `translate(${this.x.get(node).toFixed(1)} ${this.y.get(node).toFixed(1)})` },
       draw("title", {}, this.describe(node)), halo, shape,
+      this.isFolded(node) ? draw("path", { class: "fold", d: `M-5 ${(isPicture ? half : radius) + (isPicture || !text ? 6 : 20)}h10l-5 6z` }) : null,
       text && !isPicture ? draw("text", { y: isInside ? 0 : radius + 13, "text-anchor": "middle", class: isInside ? "inside" : "under" }, text) : null);
   }
 
   thumbnail(node) {
     const canvas = picture(planeAsRow(this.tree.hyperplane(node)), "");
-    const size = this.pictureSize[this.tree.depth[node]];
+    const size = this.pictureSize.get(this.tree.depth[node]);
     return draw("image", { class: "thumbnail", href: canvas.toDataURL(), x: -size / 2, y: -size / 2, width: size, height: size });
   }
 
@@ -124,7 +180,7 @@ class TreeDrawing {
     const { tree } = this;
     const n = tree.nReached(node);
     const rows = n === null ? "" : `, ${plural(n, "row")}`;
-    if (!tree.isLeaf(node)) return `Split ${node}${rows}: ${mainTerms(tree, node, 2)}`;
+    if (!tree.isLeaf(node)) return `Split ${node}${rows}: ${mainTerms(tree, node, 2)}${this.isFolded(node) ? ", more below" : ""}`;
     if (isClassifier) return `Leaf ${node}${rows}: ${className(tree.label(node))}`;
     return `Leaf ${node}${rows}: ${tree.leafValues(node).map((value) => number(value)).join(", ")}`;
   }
@@ -144,13 +200,15 @@ class TreeDrawing {
   }
 
   choose(node, { focus = false } = {}) {
-    const before = this.items[this.node];
+    const { root } = this;
+    if (this.moveWindow(node) !== root) this.build();
+    const before = this.items.get(this.node);
     if (before) {
       before.setAttribute("tabindex", "-1");
       before.setAttribute("aria-selected", "false");
     }
     this.node = node;
-    const item = this.items[node];
+    const item = this.items.get(node);
     item.setAttribute("tabindex", "0");
     item.setAttribute("aria-selected", "true");
     if (focus) item.focus({ preventScroll: true });
@@ -161,16 +219,22 @@ class TreeDrawing {
   showPath(node) {
     this.pathLayer.replaceChildren();
     if (node < 0) return;
-    const d = this.tree.path(node).slice(1).map((at) => this.edge(at)).join("");
+    const shown = this.tree.path(node).slice(1).filter((at) => this.x.has(at) && this.x.has(this.tree.parent[at]));
+    const d = shown.map((at) => this.edge(at)).join("");
     if (d) this.pathLayer.append(draw("path", { class: "edge way", d }));
   }
 
+  // Nodes that were searched for, and folded ones that hide such.
   mark(nodes) {
-    this.matches = new Set(nodes);
-    this.items.forEach((item, node) => {
-      item.classList.toggle("match", this.matches.has(node));
-      item.classList.toggle("faded", nodes.length > 0 && !this.matches.has(node));
-    });
+    this.matches = nodes;
+    const marked = new Set(nodes);
+    for (const node of nodes) {
+      for (const at of this.tree.path(node)) if (this.isFolded(at)) marked.add(at);
+    }
+    for (const [node, item] of this.items) {
+      item.classList.toggle("match", marked.has(node));
+      item.classList.toggle("faded", nodes.length > 0 && !marked.has(node));
+    }
   }
 
   clicked(event) {
@@ -205,8 +269,9 @@ class TreeDrawing {
 
   fit() {
     const [width, height] = this.size;
-    const [left, top] = [Math.max(40, (560 - width) / 2), (this.pictureSize?.[0] ?? 40) / 2 + 16];  // small trees are not blown up
-    this.box = [-left, -top, width + 2 * left, height + top + 40];
+    const side = Math.max(this.hasLabels ? 40 : 14, (560 - width) / 2);  // small trees are not blown up
+    const top = this.root > 0 ? 0.55 * this.levelHeight : (this.pictureSize?.get(0) ?? 40) / 2 + 16;
+    this.box = [-side, -top, width + 2 * side, height + top + 44];
     this.applyBox();
   }
 
@@ -216,7 +281,8 @@ class TreeDrawing {
 
   zoom(factor, centre) {
     const [x, y, width, height] = this.box;
-    const focus = this.node >= 0 && factor > 1 ? [this.x[this.node], this.y[this.node]] : [x + width / 2, y + height / 2];
+    const isNear = this.x.has(this.node) && factor > 1;
+    const focus = isNear ? [this.x.get(this.node), this.y.get(this.node)] : [x + width / 2, y + height / 2];
     const [cx, cy] = centre ?? focus;
     const least = 120;
     const scale = Math.max(1 / factor, least / width);
@@ -227,7 +293,7 @@ class TreeDrawing {
   // Move the drawing so that a node is in view.
   reveal(node) {
     const [x, y, width, height] = this.box;
-    const [px, py] = [this.x[node], this.y[node]];
+    const [px, py] = [this.x.get(node), this.y.get(node)];
     if (px < x || px > x + width) this.box[0] = px - width / 2;
     if (py < y || py > y + height) this.box[1] = py - height / 2;
     this.applyBox();
@@ -240,7 +306,9 @@ class TreeDrawing {
   }
 
   wheeled(event) {
-    if (event.ctrlKey || event.metaKey) this.zoom(event.deltaY < 0 ? 1.15 : 1 / 1.15, this.pointOf(event));
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    this.zoom(event.deltaY < 0 ? 1.15 : 1 / 1.15, this.pointOf(event));
   }
 
   grabbed(event) {

@@ -9,6 +9,7 @@ class TreesView {
     this.search = make("input", { type: "search", id: "tree-search", placeholder: "column, class or node number", autocomplete: "off", spellcheck: "false",
       on: { input: () => this.find(), keydown: (event) => { if (event.key === "Enter") this.nextMatch(); } } });
     this.matches = [];
+    this.whole = action("Whole tree", () => this.toggleWhole(), { "aria-pressed": "false" });
     replaceContent(panel, this.toolbar(), make("div", { class: "split-view" },
       make("div", { class: "canvas card" }, make("div", { class: "canvas-top" }, this.drawing.svg, this.zoomButtons()),
         make("p", { class: "hint quiet" }, "Arrow keys walk: up, down, aside. Drag to move, Ctrl + wheel to zoom.")),
@@ -28,7 +29,14 @@ class TreesView {
     return make("div", { class: "zoom", role: "group", "aria-label": "Zoom" },
       action("+", () => this.drawing.zoom(1.4), { "aria-label": "Zoom in" }),
       action(MINUS, () => this.drawing.zoom(1 / 1.4), { "aria-label": "Zoom out" }),
-      action("Fit", () => this.drawing.fit(), { "aria-label": "Fit the tree into view" }));
+      action("Fit", () => this.drawing.fit(), { "aria-label": "Fit the drawing into view" }), this.whole);
+  }
+
+  toggleWhole() {
+    this.drawing.isWhole = !this.drawing.isWhole;
+    this.whole.setAttribute("aria-pressed", String(this.drawing.isWhole));
+    this.drawing.tree = null;
+    this.update();
   }
 
   step(by) {
@@ -56,7 +64,8 @@ class TreesView {
     this.number.value = number + 1;
     if (this.drawing.tree !== tree || this.theme !== themeNow()) {
       this.theme = themeNow();
-      this.drawing.show(tree);
+      this.drawing.show(tree, at);
+      this.whole.hidden = this.drawing.fitsWhole;
       this.find();
     }
     this.drawing.choose(at, { focus: this.focus });
