@@ -1,14 +1,14 @@
 """Size of reports and how long a browser takes to open them.
 
-Two forests of the paper tables: Letter, boosted, 100 trees of depth 11, and MNIST, FAO, 2 x 30 trees of depth 6; and a forest of the
-size of the paper's largest, 300 random trees of depth 8 with 64 weights a split on 784 columns. By default the fits are short,
-2 sweeps on 10000 rows for MNIST, so their errors are not those of the tables, and their sizes only near them; `--full` fits as the
-tables do.
+Two forests of the paper tables: Letter, boosted, 100 trees of depth 11, and MNIST, FAO, 2 x 30
+trees of depth 6; and one of the size of the largest, 300 random trees of depth 8 with 64 weights a
+split on 784 columns. By default the fits are short, 2 sweeps, on MNIST with 10000 rows, so their
+errors are not those of the tables, and their sizes only near them; `--full` fits as the tables do.
 
     python benchmarks/report_size.py [--full] [--keep FOLDER]
 
-The browser is Debian's chromium through playwright. The time is from the start of the navigation until the first view is drawn,
-the median of five, and again for the view of a tree.
+The browser is Debian's chromium through playwright. The time is from the start of the navigation
+until the first view is drawn, the median of five, and again for the view of a tree.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+import datasets
 import numpy as np
 
-import datasets
 import spinney
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -113,7 +113,9 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="fit as the tables do, which takes long")
+    parser.add_argument(
+        "--full", action="store_true", help="fit as the tables do, which takes long"
+    )
     parser.add_argument("--keep", type=Path, help="folder that the reports are left in")
     parser.add_argument("--browser", default="/usr/bin/chromium")
     arguments = parser.parse_args()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -311,6 +312,12 @@ def test_a_row_is_followed_through_every_tree(forest, digits_page, open_report):
     votes = [line.get_attribute("data-says") for line in lines]
     shares = np.array([votes.count(str(label)) for label in forest.classes_]) / len(votes)
     np.testing.assert_allclose(shares, forest.predict_proba(x)[0])
+    assert [
+        int(opened.page.locator(".way-letters").nth(t).inner_text().count("R")) for t in range(5)
+    ] == [
+        int((t.right[list(path[:-1])] == path[1:]).sum())
+        for t, path in zip(forest.trees_, paths_of(forest, x), strict=True)
+    ]
     steps = opened.page.locator(".steps li[data-node]").all()
     tree = forest.trees_[2]
     assert len(steps) == tree.depth[forest.apply(x)[0, 2]]
@@ -322,6 +329,29 @@ def test_a_row_is_followed_through_every_tree(forest, digits_page, open_report):
         # The core and the page round each product and sum to float32; the terms are exact.
         assert float(step.get_attribute("data-score")) == pytest.approx(score, rel=1e-5)
         assert float(step.get_attribute("data-sum")) == pytest.approx(score, rel=1e-9)
+
+
+def paths_of(forest: Any, x: np.ndarray) -> list[np.ndarray]:
+    """Nodes that a row passes in each tree, root first."""
+    passed, begin = forest.decision_path(x)
+    nodes = passed.indices
+    return [
+        np.sort(nodes[(nodes >= first) & (nodes < end)]) - first for first, end in pairwise(begin)
+    ]
+
+
+def test_the_way_of_a_row_is_drawn_in_its_tree(forest, digits_page, open_report):
+    opened = open_report(digits_page, "rows&tree=2&node=0&row=17")
+    opened.page.get_by_role("button", name="show in the tree").click()
+    opened.page.wait_for_selector(".edge.way")
+    X, _ = digits()
+    leaf = forest.apply(X[317:318])[0, 1]
+    assert opened.page.locator("#node-heading").inner_text().startswith(f"Leaf {leaf}")
+    n_steps = opened.page.locator(".edge.way").get_attribute("d").count("C")
+    assert n_steps == forest.trees_[1].depth[leaf]
+    opened.page.get_by_role("button", name="way of row 17").click()
+    opened.page.wait_for_timeout(50)
+    assert opened.ask("() => spinneyExplorer.state.row") == -1
 
 
 def test_rows_are_sorted_and_filtered(forest, digits_page, open_report):

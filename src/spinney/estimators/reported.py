@@ -61,6 +61,18 @@ class Reported(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         -------
         Path
             The file, below 15 MB: large forests are rounded, as the page then says.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from sklearn.datasets import load_iris
+        >>> from spinney import TAOTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> tree = TAOTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+        >>> with TemporaryDirectory() as folder:
+        ...     tree.report(Path(folder) / "iris.html", X, y).name
+        'iris.html'
         """
         from spinney.report import write_report
 

@@ -2,8 +2,14 @@
 // `report/blocks.py` writes them. A block is read when it is first asked for, and kept.
 
 const ARRAY_TYPES = {
-  u1: Uint8Array, i1: Int8Array, u2: Uint16Array, i2: Int16Array,
-  u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array,
+  u1: Uint8Array,
+  i1: Int8Array,
+  u2: Uint16Array,
+  i2: Int16Array,
+  u4: Uint32Array,
+  i4: Int32Array,
+  f4: Float32Array,
+  f8: Float64Array,
 };
 
 const blocksRead = new Map();
@@ -24,7 +30,7 @@ async function decodeBlock(element) {
     arrays[name] = fromPlanes(bytes.subarray(begin, end), Type);
     begin = end;
   }
-  element.textContent = "";  // the text is several times the arrays
+  element.textContent = ""; // the text is several times the arrays
   return arrays;
 }
 

@@ -9,7 +9,10 @@ function barTable(items, { few = FEW_BARS, label = "", largest = null } = {}) {
   const isSigned = items.some((item) => item.value < 0);
   const body = make("tbody");
   const longest = (part) => Math.min(Math.max(...items.map((item) => lengthOf(item[part]))), 22);
-  const css = { "--label-width": `${Math.min(longest("label"), 19) + 3}ch`, "--figure-width": `${longest("text") + 2}ch` };
+  const css = {
+    "--label-width": `${Math.min(longest("label"), 19) + 3}ch`,
+    "--figure-width": `${longest("text") + 2}ch`,
+  };
   const table = make("table", { class: isSigned ? "bars signed" : "bars", "aria-label": label, css }, body);
   const add = (item) => body.append(barRow(item, size, isSigned));
   items.slice(0, few).forEach(add);
@@ -17,32 +20,37 @@ function barTable(items, { few = FEW_BARS, label = "", largest = null } = {}) {
     items.slice(few).forEach(add);
     return table;
   }
-  const more = action(`Show all ${count(items.length)}`, () => {
-    items.slice(few).forEach(add);
-    more.remove();
-  }, { class: "plain more" });
+  const more = action(
+    `Show all ${count(items.length)}`,
+    () => {
+      items.slice(few).forEach(add);
+      more.remove();
+    },
+    { class: "plain more" },
+  );
   return make("div", {}, table, more);
 }
 
 // Letters of a label or figure, which may be a text, an element or several.
 function lengthOf(part) {
   if (Array.isArray(part)) return part.reduce((sum, one) => sum + lengthOf(one), 0);
-  return (typeof part === "string" ? part : part?.textContent ?? "").length;
+  return (typeof part === "string" ? part : (part?.textContent ?? "")).length;
 }
 
 function barRow(item, size, isSigned) {
   const share = Math.min(Math.abs(item.value) / size, 1);
   const width = `${(isSigned ? 50 : 100) * share}%`;
   const side = item.value < 0 ? "negative" : "positive";
-  const css = isSigned
-    ? { width, [item.value < 0 ? "right" : "left"]: "50%" }
-    : { width, left: "0" };
+  const css = isSigned ? { width, [item.value < 0 ? "right" : "left"]: "50%" } : { width, left: "0" };
   if (item.colour) css["background-color"] = item.colour;
   const bar = make("span", { class: `bar ${isSigned ? side : ""}`, css });
-  return make("tr", { class: item.mark ? "marked" : null },
+  return make(
+    "tr",
+    { class: item.mark ? "marked" : null },
     make("th", { scope: "row", title: item.title ?? null }, item.label),
     make("td", { class: "track" }, make("span", { class: "rail" }, bar)),
-    make("td", { class: "figure" }, item.text));
+    make("td", { class: "figure" }, item.text),
+  );
 }
 
 // Counts of values left and right of zero. Values: numbers; sides: true where a row went right.
@@ -68,19 +76,46 @@ function histogramChart(left, right, low, high, kinds) {
   left.forEach((n, i) => {
     const heights = [(n / top) * (H - pad - 8), (right[i] / top) * (H - pad - 8)];
     const base = H - pad;
-    if (n) bars.push(draw("rect", { class: kinds[0], x: i * step + 0.5, y: base - heights[0], width: step - 1, height: heights[0] }));
-    if (right[i]) bars.push(draw("rect", { class: kinds[1], x: i * step + 0.5, y: base - heights[0] - heights[1], width: step - 1, height: heights[1] }));
+    if (n)
+      bars.push(
+        draw("rect", {
+          class: kinds[0],
+          x: i * step + 0.5,
+          y: base - heights[0],
+          width: step - 1,
+          height: heights[0],
+        }),
+      );
+    if (right[i])
+      bars.push(
+        draw("rect", {
+          class: kinds[1],
+          x: i * step + 0.5,
+          y: base - heights[0] - heights[1],
+          width: step - 1,
+          height: heights[1],
+        }),
+      );
   });
   const zero = low < high ? (W * -low) / (high - low) : 0;
   const isInside = low < 0 && high > 0;
-  return draw("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "img",
-    "aria-label": `Histogram of the score from ${number(low)} to ${number(high)}` },
+  return draw(
+    "svg",
+    {
+      class: "chart",
+      viewBox: `0 0 ${W} ${H}`,
+      role: "img",
+      "aria-label": `Histogram of the score from ${number(low)} to ${number(high)}`,
+    },
     bars,
     draw("line", { class: "axis", x1: 0, x2: W, y1: H - pad, y2: H - pad }),
     isInside ? draw("line", { class: "zero", x1: zero, x2: zero, y1: 4, y2: H - pad + 4 }) : null,
-    isInside && zero > 40 && zero < W - 40 ? draw("text", { x: zero, y: H - 4, "text-anchor": "middle" }, "0") : null,
+    isInside && zero > 40 && zero < W - 40
+      ? draw("text", { x: zero, y: H - 4, "text-anchor": "middle" }, "0")
+      : null,
     draw("text", { x: 0, y: H - 4 }, number(low, 3)),
-    draw("text", { x: W, y: H - 4, "text-anchor": "end" }, number(high, 3)));
+    draw("text", { x: W, y: H - 4, "text-anchor": "end" }, number(high, 3)),
+  );
 }
 
 function plainHistogram(values, label) {
@@ -90,7 +125,13 @@ function plainHistogram(values, label) {
   const width = (high - low) / nBins || 1;
   const counts = new Array(nBins).fill(0);
   for (const value of values) counts[Math.min(nBins - 1, Math.floor((value - low) / width))] += 1;
-  const chart = histogramChart(counts.map(() => 0), counts, low, low + nBins * width, ["neutral", "neutral"]);
+  const chart = histogramChart(
+    counts.map(() => 0),
+    counts,
+    low,
+    low + nBins * width,
+    ["neutral", "neutral"],
+  );
   chart.setAttribute("aria-label", label);
   return chart;
 }
@@ -104,18 +145,25 @@ function lineChart(series, { label, xLabel, strong = 0 }) {
   const longest = Math.max(...series.map((values) => values.length));
   const x = (i) => left + ((W - 2 * left) * i) / Math.max(longest - 1, 1);
   const y = (value) => 14 + (H - bottom - 20) * (1 - (value - low) / (high - low || 1));
-  const lines = series.map((values, i) => draw("polyline", {
-    class: i < strong ? "line strong" : "line",
-    points: values.map((value, k) => (value === null ? "" : `${x(k).toFixed(1)},${y(value).toFixed(1)}`)).join(" "),
-  }));
-  return draw("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": label },
+  const lines = series.map((values, i) =>
+    draw("polyline", {
+      class: i < strong ? "line strong" : "line",
+      points: values
+        .map((value, k) => (value === null ? "" : `${x(k).toFixed(1)},${y(value).toFixed(1)}`))
+        .join(" "),
+    }),
+  );
+  return draw(
+    "svg",
+    { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": label },
     draw("line", { class: "axis", x1: left, x2: W - left, y1: H - bottom, y2: H - bottom }),
     lines.reverse(),
     draw("text", { x: left, y: 10 }, number(high)),
     draw("text", { x: left, y: H - bottom - 4 }, number(low)),
     draw("text", { x: left, y: H - 6 }, "0"),
     draw("text", { x: W / 2, y: H - 6, "text-anchor": "middle" }, xLabel),
-    draw("text", { x: W - left, y: H - 6, "text-anchor": "end" }, count(longest - 1)));
+    draw("text", { x: W - left, y: H - 6, "text-anchor": "end" }, count(longest - 1)),
+  );
 }
 
 // Points in a square with the diagonal of agreement. Points: {x, y, size?, wrong?}.
@@ -124,16 +172,28 @@ function diagonalChart(points, { label, xLabel, yLabel, low = 0, high = 1 }) {
   const span = high - low || 1;
   const x = (value) => pad + ((W - pad - 8) * (value - low)) / span;
   const y = (value) => W - pad - ((W - pad - 8) * (value - low)) / span;
-  return draw("svg", { class: "chart square", viewBox: `0 0 ${W} ${W}`, role: "img", "aria-label": label },
+  return draw(
+    "svg",
+    { class: "chart square", viewBox: `0 0 ${W} ${W}`, role: "img", "aria-label": label },
     draw("line", { class: "axis", x1: pad, x2: W - 8, y1: W - pad, y2: W - pad }),
     draw("line", { class: "axis", x1: pad, x2: pad, y1: W - pad, y2: 8 }),
     draw("line", { class: "zero", x1: x(low), y1: y(low), x2: x(high), y2: y(high) }),
-    points.map((point) => draw("circle", { class: "dot", cx: x(point.x), cy: y(point.y), r: point.size ?? 2.2 },
-      point.title ? draw("title", {}, point.title) : null)),
+    points.map((point) =>
+      draw(
+        "circle",
+        { class: "dot", cx: x(point.x), cy: y(point.y), r: point.size ?? 2.2 },
+        point.title ? draw("title", {}, point.title) : null,
+      ),
+    ),
     draw("text", { x: pad, y: W - 10 }, number(low, 3)),
     draw("text", { x: W - 8, y: W - 10, "text-anchor": "end" }, number(high, 3)),
     draw("text", { x: (W + pad) / 2, y: W - 10, "text-anchor": "middle" }, xLabel),
-    draw("text", { x: 12, y: (W - pad) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${(W - pad) / 2})` }, yLabel));
+    draw(
+      "text",
+      { x: 12, y: (W - pad) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${(W - pad) / 2})` },
+      yLabel,
+    ),
+  );
 }
 
 // Numbers in the shape of the pictures: blue below zero, orange above, the paper between.

@@ -15,7 +15,8 @@ const MINUS = "\u2212";
 function number(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (value === 0) return "0";
-  if (Number.isInteger(value) && Math.abs(value) < 1e6) return (value < 0 ? MINUS : "") + count(Math.abs(value));
+  if (Number.isInteger(value) && Math.abs(value) < 1e6)
+    return (value < 0 ? MINUS : "") + count(Math.abs(value));
   const size = Math.abs(value);
   let text;
   if (size >= 1e6 || size < 1e-4) text = size.toExponential(digits - 2);
@@ -29,7 +30,9 @@ function signed(value, digits = 4) {
 }
 
 function count(value) {
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
 function percent(share, digits = 1) {
@@ -45,5 +48,5 @@ function nounEnding(noun) {
 }
 
 function className(code) {
-  return code < 0 ? report.reject ?? "rejected" : report.outputs[code];
+  return code < 0 ? (report.reject ?? "rejected") : report.outputs[code];
 }

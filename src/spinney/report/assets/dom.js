@@ -43,7 +43,9 @@ function quiet(...children) {
 }
 
 function replaceContent(element, ...children) {
-  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  element.replaceChildren(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined),
+  );
 }
 
 function colourOfClass(code) {

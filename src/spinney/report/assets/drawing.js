@@ -3,20 +3,34 @@
 // A large tree is shown in a window of some levels, which moves with the chosen node; subtrees below
 // it are folded. The whole of it can be seen too.
 
-const LEVELS_BY_WIDTH = [[520, 3], [820, 4], [Infinity, 5]];
-const LEVELS_ABOVE = 2;  // of a chosen node that was not in the window
+const LEVELS_BY_WIDTH = [
+  [520, 3],
+  [820, 4],
+  [Infinity, 5],
+];
+const LEVELS_ABOVE = 2; // of a chosen node that was not in the window
 
 class TreeDrawing {
   constructor(onChoose) {
     this.onChoose = onChoose;
     this.isWhole = false;
     this.layer = draw("g");
-    this.svg = draw("svg", { class: "tree", role: "tree", "aria-label": "Tree", preserveAspectRatio: "xMidYMin meet", on: {
-      click: (event) => this.clicked(event),
-      keydown: (event) => this.pressed(event),
-      pointerdown: (event) => this.grabbed(event),
-      dblclick: (event) => this.zoom(1.6, this.pointOf(event)),
-    } }, this.layer);
+    this.svg = draw(
+      "svg",
+      {
+        class: "tree",
+        role: "tree",
+        "aria-label": "Tree",
+        preserveAspectRatio: "xMidYMin meet",
+        on: {
+          click: (event) => this.clicked(event),
+          keydown: (event) => this.pressed(event),
+          pointerdown: (event) => this.grabbed(event),
+          dblclick: (event) => this.zoom(1.6, this.pointOf(event)),
+        },
+      },
+      this.layer,
+    );
     this.svg.addEventListener("wheel", (event) => this.wheeled(event), { passive: false });
   }
 
@@ -42,7 +56,10 @@ class TreeDrawing {
     const path = this.tree.path(node);
     const top = path.indexOf(this.root);
     const below = path.length - 1 - top;
-    const isInside = top >= 0 && (below < this.nLevels || (below === this.nLevels && this.tree.isLeaf(node))) && (below > 0 || this.root === 0);
+    const isInside =
+      top >= 0 &&
+      (below < this.nLevels || (below === this.nLevels && this.tree.isLeaf(node))) &&
+      (below > 0 || this.root === 0);
     if (!isInside) this.root = path[Math.max(0, path.length - 1 - LEVELS_ABOVE)];
     return this.root;
   }
@@ -83,7 +100,9 @@ class TreeDrawing {
     const depth = tree.depth[this.visible.at(-1)] - tree.depth[this.root] || 1;
     this.levelHeight = Math.min(Math.max(isCrowded ? 24 : 80, (0.56 * nEnds * this.gap) / depth), 260);
     this.x = new Map();
-    this.y = new Map(this.visible.map((node) => [node, (tree.depth[node] - tree.depth[this.root]) * this.levelHeight]));
+    this.y = new Map(
+      this.visible.map((node) => [node, (tree.depth[node] - tree.depth[this.root]) * this.levelHeight]),
+    );
     let place = 0;
     const waiting = [this.root];
     while (waiting.length) {
@@ -107,7 +126,12 @@ class TreeDrawing {
       const gap = i && this.tree.depth[before] === level ? this.x.get(node) - this.x.get(before) : Infinity;
       least.set(level, Math.min(least.get(level) ?? Infinity, gap));
     });
-    return new Map([...least].map(([level, gap]) => [level, Math.max(24, Math.min(0.84 * gap, 0.66 * this.levelHeight, 130))]));
+    return new Map(
+      [...least].map(([level, gap]) => [
+        level,
+        Math.max(24, Math.min(0.84 * gap, 0.66 * this.levelHeight, 130)),
+      ]),
+    );
   }
 
   share(node) {
@@ -123,10 +147,16 @@ class TreeDrawing {
       const width = Math.ceil(5 * Math.sqrt(this.share(node) / all));
       byWidth.set(width, `${byWidth.get(width) ?? ""}${this.edge(node)}`);
     }
-    const edges = [...byWidth].map(([width, d]) => draw("path", { class: "edge", d, "stroke-width": Math.max(width, 0.6) }));
+    const edges = [...byWidth].map(([width, d]) =>
+      draw("path", { class: "edge", d, "stroke-width": Math.max(width, 0.6) }),
+    );
     if (this.root > 0) {
       const x = this.x.get(this.root);
-      const up = draw("path", { class: "edge above", d: `M${x} 0V${-0.45 * this.levelHeight}`, "stroke-width": 2 });
+      const up = draw("path", {
+        class: "edge above",
+        d: `M${x} 0V${-0.45 * this.levelHeight}`,
+        "stroke-width": 2,
+      });
       edges.push(up);
     }
     return edges;
@@ -136,7 +166,8 @@ class TreeDrawing {
     const parent = this.tree.parent[node];
     const [x0, y0, x1, y1] = [this.x.get(parent), this.y.get(parent), this.x.get(node), this.y.get(node)];
     const middle = (y0 + y1) / 2;
-    return `M${x0.toFixed(1)} ${y0.toFixed(1)}C${x0.toFixed(1)} ${middle.toFixed(1)} ${x1.toFixed(1)} ${middle.toFixed(1)} ${x1.toFixed(1)} ${y1.toFixed(1)}`;
+    const points = [x0, y0, x0, middle, x1, middle, x1, y1].map((value) => value.toFixed(1));
+    return `M${points.slice(0, 2).join(" ")}C${points.slice(2).join(" ")}`;
   }
 
   item(node) {
@@ -146,26 +177,71 @@ class TreeDrawing {
     const isInside = isLeaf && text && text.length <= 2;
     const share = Math.sqrt(this.share(node) / (this.share(this.root) || 1));
     const largest = this.hasLabels ? 99 : Math.max(1.3, 0.45 * this.gap);
-    const radius = Math.min(Math.max((isLeaf ? 4 : 4.5) + 7 * share, isInside ? 10 : 0), Math.max(largest, 7 * share));
+    const radius = Math.min(
+      Math.max((isLeaf ? 4 : 4.5) + 7 * share, isInside ? 10 : 0),
+      Math.max(largest, 7 * share),
+    );
     const isPicture = this.hasPictures && !isLeaf;
     const half = isPicture ? this.pictureSize.get(tree.depth[node]) / 2 : 0;
-    const shape = isPicture ? this.thumbnail(node) : draw("circle", { class: isLeaf ? "leaf" : "split", r: radius,
-      css: isLeaf ? { fill: this.colourOfLeaf(node) } : {} });
+    const shape = isPicture
+      ? this.thumbnail(node)
+      : draw("circle", {
+          class: isLeaf ? "leaf" : "split",
+          r: radius,
+          css: isLeaf ? { fill: this.colourOfLeaf(node) } : {},
+        });
     const halo = isPicture
-      ? draw("rect", { class: "halo", x: -half - 2, y: -half - 2, width: 2 * half + 4, height: 2 * half + 4, rx: 4 })
+      ? draw("rect", {
+          class: "halo",
+          x: -half - 2,
+          y: -half - 2,
+          width: 2 * half + 4,
+          height: 2 * half + 4,
+          rx: 4,
+        })
       : draw("circle", { class: "halo", r: radius + 3 });
-    return draw("g", { class: "node", role: "treeitem", tabindex: -1, "data-node": node,
-      "aria-level": tree.depth[node] + 1, "aria-label": this.describe(node), "aria-selected": "false",
-      transform: `translate(${this.x.get(node).toFixed(1)} ${this.y.get(node).toFixed(1)})` },
-      draw("title", {}, this.describe(node)), halo, shape,
-      this.isFolded(node) ? draw("path", { class: "fold", d: `M-5 ${(isPicture ? half : radius) + (isPicture || !text ? 6 : 20)}h10l-5 6z` }) : null,
-      text && !isPicture ? draw("text", { y: isInside ? 0 : radius + 13, "text-anchor": "middle", class: isInside ? "inside" : "under" }, text) : null);
+    return draw(
+      "g",
+      {
+        class: "node",
+        role: "treeitem",
+        tabindex: -1,
+        "data-node": node,
+        "aria-level": tree.depth[node] + 1,
+        "aria-label": this.describe(node),
+        "aria-selected": "false",
+        transform: `translate(${this.x.get(node).toFixed(1)} ${this.y.get(node).toFixed(1)})`,
+      },
+      draw("title", {}, this.describe(node)),
+      halo,
+      shape,
+      this.isFolded(node)
+        ? draw("path", {
+            class: "fold",
+            d: `M-5 ${(isPicture ? half : radius) + (isPicture || !text ? 6 : 20)}h10l-5 6z`,
+          })
+        : null,
+      text && !isPicture
+        ? draw(
+            "text",
+            { y: isInside ? 0 : radius + 13, "text-anchor": "middle", class: isInside ? "inside" : "under" },
+            text,
+          )
+        : null,
+    );
   }
 
   thumbnail(node) {
     const canvas = picture(planeAsRow(this.tree.hyperplane(node)), "");
     const size = this.pictureSize.get(this.tree.depth[node]);
-    return draw("image", { class: "thumbnail", href: canvas.toDataURL(), x: -size / 2, y: -size / 2, width: size, height: size });
+    return draw("image", {
+      class: "thumbnail",
+      href: canvas.toDataURL(),
+      x: -size / 2,
+      y: -size / 2,
+      width: size,
+      height: size,
+    });
   }
 
   colourOfLeaf(node) {
@@ -180,9 +256,13 @@ class TreeDrawing {
     const { tree } = this;
     const n = tree.nReached(node);
     const rows = n === null ? "" : `, ${plural(n, "row")}`;
-    if (!tree.isLeaf(node)) return `Split ${node}${rows}: ${mainTerms(tree, node, 2)}${this.isFolded(node) ? ", more below" : ""}`;
+    if (!tree.isLeaf(node))
+      return `Split ${node}${rows}: ${mainTerms(tree, node, 2)}${this.isFolded(node) ? ", more below" : ""}`;
     if (isClassifier) return `Leaf ${node}${rows}: ${className(tree.label(node))}`;
-    return `Leaf ${node}${rows}: ${tree.leafValues(node).map((value) => number(value)).join(", ")}`;
+    return `Leaf ${node}${rows}: ${tree
+      .leafValues(node)
+      .map((value) => number(value))
+      .join(", ")}`;
   }
 
   shortName(node) {
@@ -219,7 +299,10 @@ class TreeDrawing {
   showPath(node) {
     this.pathLayer.replaceChildren();
     if (node < 0) return;
-    const shown = this.tree.path(node).slice(1).filter((at) => this.x.has(at) && this.x.has(this.tree.parent[at]));
+    const shown = this.tree
+      .path(node)
+      .slice(1)
+      .filter((at) => this.x.has(at) && this.x.has(this.tree.parent[at]));
     const d = shown.map((at) => this.edge(at)).join("");
     if (d) this.pathLayer.append(draw("path", { class: "edge way", d }));
   }
@@ -269,7 +352,7 @@ class TreeDrawing {
 
   fit() {
     const [width, height] = this.size;
-    const side = Math.max(this.hasLabels ? 40 : 14, (560 - width) / 2);  // small trees are not blown up
+    const side = Math.max(this.hasLabels ? 40 : 14, (560 - width) / 2); // small trees are not blown up
     const top = this.root > 0 ? 0.55 * this.levelHeight : (this.pictureSize?.get(0) ?? 40) / 2 + 16;
     this.box = [-side, -top, width + 2 * side, height + top + 44];
     this.applyBox();
@@ -349,7 +432,9 @@ function leafRange(tree) {
 // A hyperplane with its zeros, as a picture wants it.
 function planeAsRow(plane) {
   const values = new Float64Array(nCoordinates);
-  plane.indices.forEach((coordinate, k) => { values[coordinate] = plane.weights[k]; });
+  plane.indices.forEach((coordinate, k) => {
+    values[coordinate] = plane.weights[k];
+  });
   return values;
 }
 
@@ -357,13 +442,17 @@ function planeAsRow(plane) {
 // coordinate over the rows.
 function byEffect(plane) {
   const terms = Array.from(plane.indices, (coordinate, k) => ({
-    coordinate, weight: plane.weights[k], effect: plane.weights[k] * spreads[coordinate],
+    coordinate,
+    weight: plane.weights[k],
+    effect: plane.weights[k] * spreads[coordinate],
   }));
   return terms.sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
 }
 
 function mainTerms(tree, node, most) {
   const terms = byEffect(tree.hyperplane(node));
-  const shown = terms.slice(0, most).map((term) => `${signed(term.weight, 3)} × ${report.coordinates[term.coordinate]}`);
+  const shown = terms
+    .slice(0, most)
+    .map((term) => `${signed(term.weight, 3)} × ${report.coordinates[term.coordinate]}`);
   return shown.join(" ") + (terms.length > most ? " …" : "");
 }

@@ -88,19 +88,34 @@ function fillFrame() {
   const data = hasRows ? `shown with ${plural(report.nRows, "row")}` : "shown without rows";
   document.title = `${report.title} · spinney explorer`;
   document.getElementById("title").textContent = report.title;
-  document.getElementById("subtitle").textContent = `${report.task}, ${outputs}, ${plural(report.columns.length, "column")}, ${plural(nTrees, "tree")}, ${data}`;
+  document.getElementById("subtitle").textContent =
+    `${report.task}, ${outputs}, ${plural(report.columns.length, "column")}, ${plural(nTrees, "tree")}, ${data}`;
   const notes = [`Written by spinney ${report.version}. This file needs no network.`];
   if (report.precision !== "float32") {
-    notes.push(`To keep the file small, weights are rounded to ${report.precision === "int8" ? 8 : 16} bits; ways, votes and predictions are those of the model itself.`);
+    notes.push(
+      `To keep the file small, weights are rounded to ${report.precision === "int8" ? 8 : 16} bits; ` +
+        "ways, votes and predictions are those of the model itself.",
+    );
   }
-  if (report.nTreesShown < nTrees) notes.push(`The first ${count(report.nTreesShown)} of ${count(nTrees)} trees are carried.`);
-  replaceContent(document.getElementById("notes"), notes.map((note) => make("p", {}, note)));
+  if (report.nTreesShown < nTrees)
+    notes.push(`The first ${count(report.nTreesShown)} of ${count(nTrees)} trees are carried.`);
+  replaceContent(
+    document.getElementById("notes"),
+    notes.map((note) => make("p", {}, note)),
+  );
 }
 
 async function start() {
   fillFrame();
   if (typeof DecompressionStream === "undefined") {
-    replaceContent(document.getElementById("main"), make("p", { class: "notice" }, "This browser cannot inflate the data of the report. Open it in a browser of 2023 or later."));
+    replaceContent(
+      document.getElementById("main"),
+      make(
+        "p",
+        { class: "notice" },
+        "This browser cannot inflate the data of the report. Open it in a browser of 2023 or later.",
+      ),
+    );
     return;
   }
   setUpTabs();
@@ -114,7 +129,7 @@ async function start() {
   await render();
   // For the console of the browser: the report, its trees and rows.
   window.spinneyExplorer = Object.freeze({ report, state, treeOf, rowsOf, go });
-  document.documentElement.dataset.ready = String(Math.round(performance.now()));  // milliseconds to open
+  document.documentElement.dataset.ready = String(Math.round(performance.now())); // milliseconds to open
 }
 
 start();

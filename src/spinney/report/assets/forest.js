@@ -7,10 +7,20 @@ class TreeOfReport {
     this.arrays = arrays;
     this.nNodes = arrays.isSplit.length;
     this.setTopology();
-    this.splits = sparseRows(arrays.splitLengths, arrays.splitSteps, arrays.splitWeights, arrays.splitWeightsScales);
+    this.splits = sparseRows(
+      arrays.splitLengths,
+      arrays.splitSteps,
+      arrays.splitWeights,
+      arrays.splitWeightsScales,
+    );
     this.isLinear = arrays.leafLengths !== undefined;
     if (this.isLinear) {
-      this.leafRows = sparseRows(arrays.leafLengths, arrays.leafSteps, arrays.leafWeights, arrays.leafWeightsScales);
+      this.leafRows = sparseRows(
+        arrays.leafLengths,
+        arrays.leafSteps,
+        arrays.leafWeights,
+        arrays.leafWeightsScales,
+      );
     }
     this.setReached();
   }
@@ -22,7 +32,7 @@ class TreeOfReport {
     this.right = new Int32Array(n).fill(-1);
     this.parent = new Int32Array(n).fill(-1);
     this.depth = new Int32Array(n);
-    this.place = new Int32Array(n);  // among the splits, or among the leaves
+    this.place = new Int32Array(n); // among the splits, or among the leaves
     let nSplits = 0;
     for (let node = 0; node < n; node++) {
       if (!this.arrays.isSplit[node]) {
@@ -59,7 +69,8 @@ class TreeOfReport {
           this.reached[node * nKinds + k] = ofLeaf.get(this.place[node] * nKinds + k) ?? 0;
         }
         if (this.sums) {
-          for (let k = 0; k < nOutputs; k++) this.sums[node * nOutputs + k] = reachedSums[this.place[node] * nOutputs + k];
+          for (let k = 0; k < nOutputs; k++)
+            this.sums[node * nOutputs + k] = reachedSums[this.place[node] * nOutputs + k];
         }
       }
       const parent = this.parent[node];
@@ -106,7 +117,10 @@ class TreeOfReport {
   leafValues(node) {
     const leaf = this.place[node];
     const scale = this.arrays.leafValuesScales ? this.arrays.leafValuesScales[0] : 1;
-    return Array.from(this.arrays.leafValues.subarray(leaf * nOutputs, (leaf + 1) * nOutputs), (value) => value * scale);
+    return Array.from(
+      this.arrays.leafValues.subarray(leaf * nOutputs, (leaf + 1) * nOutputs),
+      (value) => value * scale,
+    );
   }
 
   leafHyperplane(node, output) {
@@ -127,7 +141,9 @@ class TreeOfReport {
 
 function sparseRows(lengths, steps, weights, scales) {
   const begin = new Uint32Array(lengths.length + 1);
-  lengths.forEach((length, i) => { begin[i + 1] = begin[i] + length; });
+  lengths.forEach((length, i) => {
+    begin[i + 1] = begin[i] + length;
+  });
   const indices = new Uint32Array(steps.length);
   const values = new Float64Array(weights.length);
   for (let row = 0; row < lengths.length; row++) {
@@ -139,7 +155,10 @@ function sparseRows(lengths, steps, weights, scales) {
     }
   }
   return {
-    row: (i) => ({ indices: indices.subarray(begin[i], begin[i + 1]), weights: values.subarray(begin[i], begin[i + 1]) }),
+    row: (i) => ({
+      indices: indices.subarray(begin[i], begin[i + 1]),
+      weights: values.subarray(begin[i], begin[i + 1]),
+    }),
   };
 }
 
@@ -151,7 +170,10 @@ const treesRead = new Map();
 
 function treeOf(number) {
   if (!treesRead.has(number)) {
-    treesRead.set(number, readBlock(`tree-${number}`).then((arrays) => new TreeOfReport(number, arrays)));
+    treesRead.set(
+      number,
+      readBlock(`tree-${number}`).then((arrays) => new TreeOfReport(number, arrays)),
+    );
   }
   return treesRead.get(number);
 }
@@ -186,7 +208,9 @@ class RowsOfReport {
       });
     }
     const dense = new Float64Array(nCoordinates);
-    indices.forEach((index, k) => { dense[index] = weights[k]; });
+    indices.forEach((index, k) => {
+      dense[index] = weights[k];
+    });
     return places.map((row) => {
       const lanes = new Float32Array(CORE_LANES);
       for (let k = xBegin[row]; k < xBegin[row + 1]; k++) {
@@ -202,7 +226,8 @@ class RowsOfReport {
     const terms = [];
     plane.indices.forEach((coordinate, k) => {
       const value = values[coordinate];
-      if (value !== 0) terms.push({ coordinate, value, weight: plane.weights[k], product: plane.weights[k] * value });
+      if (value !== 0)
+        terms.push({ coordinate, value, weight: plane.weights[k], product: plane.weights[k] * value });
     });
     return terms.sort((a, b) => Math.abs(b.product) - Math.abs(a.product));
   }
@@ -241,7 +266,8 @@ class RowsOfReport {
   // How far off a row is: what its class lacks to certainty, or the length of the residual.
   badness(row) {
     if (!hasTruth) return 0;
-    if (isClassifier) return 1 - this.arrays.probabilities[row * nOutputs + this.truth(row)] + (this.isWrong(row) ? 1 : 0);
+    if (isClassifier)
+      return 1 - this.arrays.probabilities[row * nOutputs + this.truth(row)] + (this.isWrong(row) ? 1 : 0);
     const [truth, said] = [this.truth(row), this.predicted(row)];
     return Math.hypot(...truth.map((value, k) => value - said[k]));
   }
@@ -257,7 +283,9 @@ class RowsOfReport {
 
   // The class that a tree votes for.
   labelBy(tree, row) {
-    return this.arrays.labels ? this.arrays.labels[row * nTrees + tree.number] : largestOf(this.saidBy(tree, row));
+    return this.arrays.labels
+      ? this.arrays.labels[row * nTrees + tree.number]
+      : largestOf(this.saidBy(tree, row));
   }
 
   // The leaf that the weights of the page send a row to.
@@ -272,7 +300,7 @@ class RowsOfReport {
 }
 
 const CORE_LANES = 32;
-const NEVER = -1e100;  // scores below are those of classes that no training row of a leaf had
+const NEVER = -1e100; // scores below are those of classes that no training row of a leaf had
 
 // The sum over the lanes, in halves, each addition rounded to float32.
 function folded(lanes) {
