@@ -55,10 +55,11 @@ function barRow(item, size, isSigned) {
 
 // Counts of values left and right of zero. Values: numbers; sides: true where a row went right.
 function sideHistogram(values, sides) {
-  const low = Math.min(...values, 0);
-  const high = Math.max(...values, 0);
-  const nBins = Math.min(40, Math.max(8, Math.ceil(2 * Math.sqrt(values.length))));
-  const width = (high - low) / nBins || 1;
+  const [least, most] = [Math.min(...values, 0), Math.max(...values, 0)];
+  const width = (most - least) / Math.min(40, Math.max(8, Math.ceil(2 * Math.sqrt(values.length)))) || 1;
+  const nBelow = Math.ceil(-least / width); // a bin ends at zero, so that none has both sides
+  const nBins = nBelow + Math.floor(most / width) + 1;
+  const low = -nBelow * width;
   const left = new Array(nBins).fill(0);
   const right = new Array(nBins).fill(0);
   values.forEach((value, i) => {

@@ -352,7 +352,7 @@ class TreeDrawing {
 
   fit() {
     const [width, height] = this.size;
-    const side = Math.max(this.hasLabels ? 40 : 14, (560 - width) / 2); // small trees are not blown up
+    const side = Math.max(this.hasLabels ? 40 : 14, this.pictureSize ? 0 : this.gap / 2, (560 - width) / 2); // small trees are not blown up
     const top = this.root > 0 ? 0.55 * this.levelHeight : (this.pictureSize?.get(0) ?? 40) / 2 + 16;
     this.box = [-side, -top, width + 2 * side, height + top + 44];
     this.applyBox();
