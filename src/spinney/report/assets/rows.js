@@ -8,7 +8,7 @@ class RowsView {
     this.search = make("input", {
       type: "search",
       id: "row-search",
-      placeholder: "row number or class",
+      placeholder: isClassifier ? "row number or class" : "row number",
       autocomplete: "off",
       spellcheck: "false",
       on: { input: () => this.fill() },

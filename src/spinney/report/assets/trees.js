@@ -17,7 +17,7 @@ class TreesView {
     this.search = make("input", {
       type: "search",
       id: "tree-search",
-      placeholder: "column, class or node number",
+      placeholder: isClassifier ? "column, class or node number" : "column or node number",
       autocomplete: "off",
       spellcheck: "false",
       on: {
