@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -32,6 +32,7 @@ from spinney.estimators.encoded import (
 from spinney.estimators.fingerprint import generator_state, identity_of
 from spinney.estimators.predictor import Compilable
 from spinney.estimators.readout import Readout
+from spinney.estimators.reported import Reported
 from spinney.estimators.validation import (
     Rows,
     check_rows,
@@ -49,7 +50,7 @@ from spinney.tree.structure import Tree
 FEW_ROWS = 64
 
 
-class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Estimator(Compilable, Reported):
     """Transaction around ``fit``, and checked rows."""
 
     encoding_: TableEncoding | None
@@ -176,6 +177,12 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
             unnamed = [f"x{column}" for column in range(self.n_features_in_)]
             names = list(getattr(self, "feature_names_in_", unnamed))
         return np.array(names, dtype=object)
+
+    def _names_of_coordinates(self) -> list[str]:
+        return [str(name) for name in self.get_coordinate_names()]
+
+    def _coordinates_of(self, X: Any) -> Rows:
+        return self._checked_rows(X)
 
     def _label_of_coordinate(self, coordinate: int) -> str:
         """How messages speak of what a hyperplane weighs: a column, or a part of one."""
