@@ -9,7 +9,8 @@ BUILD := build
 # does, so that a deleted file reinstalls the package just as an edited one.
 SOURCES := $(shell find src cpp bindings -type f \
 	\( -name '*.py' -o -name '*.pyi' -o -name 'py.typed' -o -name '*.cpp' -o -name '*.hpp' \
-	-o -name 'CMakeLists.txt' -o -name '*.cmake' \) 2>/dev/null | LC_ALL=C sort) \
+	-o -name 'CMakeLists.txt' -o -name '*.cmake' \
+	-o -name '*.html' -o -name '*.css' -o -name '*.js' \) 2>/dev/null | LC_ALL=C sort) \
 	$(wildcard CMakeLists.txt README.md LICENSE) pyproject.toml
 SOURCE_LIST := $(VENV)/.sources
 

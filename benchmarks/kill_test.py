@@ -11,6 +11,7 @@ wall-clock seconds, must be that of the same fit without a checkpoint. Ends with
 from __future__ import annotations
 
 import argparse
+import copy
 import hashlib
 import json
 import os
@@ -25,9 +26,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_diabetes, load_digits
 
 import spinney
+from spinney.images import PixelLabeler
 from spinney.optimize import Trace
 
 Fit = Callable[[Path | None], object]
@@ -41,8 +44,8 @@ def digest_of(value: object) -> str:
         if isinstance(value, np.ndarray):
             found.update(f"{value.dtype} {value.shape}".encode())
             found.update(np.ascontiguousarray(value).tobytes())
-        elif isinstance(value, Trace):
-            add({name: column for name, column in value.as_dict().items() if name != "seconds"})
+        elif isinstance(value, Trace | BaseEstimator):
+            add({k: part for k, part in vars(value).items() if k not in ("seconds", "n_jobs")})
         elif isinstance(value, spinney.tree.Forest):
             add(value.trees)
         elif is_dataclass(value):
@@ -58,7 +61,7 @@ def digest_of(value: object) -> str:
         else:
             found.update(f"{value!r};".encode())
 
-    add({name: part for name, part in vars(value).items() if name != "n_jobs"})
+    add(value)
     return found.hexdigest()
 
 
@@ -67,6 +70,10 @@ def fits() -> dict[str, Fit]:
     X, y = load_digits(return_X_y=True)
     Xr, yr = load_diabetes(return_X_y=True)
     shared = {"random_state": 0}
+    images = X.reshape(-1, 8, 8)[:60]
+    known = spinney.FAOForestClassifier(2, 4, max_depth=4, max_iter=2, **shared).fit(
+        X[:900], y[:900]
+    )
     return {
         "tree": lambda path: spinney.TAOTreeClassifier(
             max_depth=7, max_iter=40, tol=0.0, leaf="linear", **shared
@@ -93,6 +100,15 @@ def fits() -> dict[str, Fit]:
         "ho": lambda path: spinney.RandomDecisionForestClassifier(
             16, max_features=24, split="perceptron", **shared
         ).fit(X, y, checkpoint=path),
+        "labeler": lambda path: PixelLabeler(
+            spinney.TAOForestClassifier(16, max_depth=5, max_iter=12),
+            (3, 3),
+            n_windows=1500,
+            **shared,
+        ).fit(images, images > 7, checkpoint=path),
+        "refit": lambda path: (
+            copy.deepcopy(known).set_params(max_iter=12).refit(X, y, checkpoint=path)
+        ),
     }
 
 

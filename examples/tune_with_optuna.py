@@ -3,9 +3,13 @@
 The table has numbers, categories, a date and holes; the estimator reads it as it is. What it
 learns of the columns it learns anew in every fold, so no trial has seen the rows that judge it.
 Needs optuna and pandas: ``pip install optuna pandas``.
+
+    python examples/tune_with_optuna.py --trials 10
 """
 
 from __future__ import annotations
+
+import argparse
 
 import numpy as np
 import pandas as pd
@@ -19,12 +23,14 @@ try:
 except ImportError as error:
     raise SystemExit("this example needs optuna: pip install optuna") from error
 
-N_TRIALS = 10
 
-
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Search on training rows, then fit once more and judge on test rows."""
-    X, y = customers(3000)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trials", type=int, default=10)
+    parser.add_argument("--rows", type=int, default=3000, help="of the table, most for testing")
+    chosen = parser.parse_args(arguments)
+    X, y = customers(chosen.rows)
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, test_size=0.6, stratify=y, random_state=0
     )
@@ -40,11 +46,10 @@ def main() -> None:
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
     # The usual values first: the search can only be better on the rows it sees.
     study.enqueue_trial({"n_estimators": 30, "learning_rate": 0.1, "max_depth": 4, "alpha": 0.1})
-    study.optimize(judge, n_trials=N_TRIALS)
+    study.optimize(judge, n_trials=chosen.trials)
     best = boosting(**study.best_params).fit(X_train, y_train)
-    print(
-        f"best of {N_TRIALS} trials, AUC {study.best_value:.3f} in the folds: {study.best_params}"
-    )
+    found = f"AUC {study.best_value:.3f} in the folds: {study.best_params}"
+    print(f"best of {chosen.trials} trials, {found}")
     print(f"with it: test AUC {auc(best, X_test, y_test):.3f}")
     shares = dict(zip(X.columns, best.feature_importances_.round(2).tolist(), strict=True))
     print(f"importances of the columns: {shares}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from spinney.optimize import Trace
 from spinney.tree import Forest, Tree
@@ -31,6 +32,8 @@ def same(one, two):
         if one.dtype == object:  # its bytes are addresses
             return one.tolist() == two.tolist()
         return one.tobytes() == two.tobytes()
+    if isinstance(one, BaseEstimator):
+        return type(one) is type(two) and differences(one, two) == []
     if isinstance(one, list | tuple):
         return len(one) == len(two) and all(map(same, one, two))
     return type(one) is type(two) and (one == two or one != one)

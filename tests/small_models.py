@@ -17,6 +17,7 @@ from sklearn.frozen import FrozenEstimator
 
 import spinney
 from spinney import RandomStructure
+from spinney.images import NeighborFeatures, PixelLabeler
 
 N_ROWS, N_FEATURES = 48, 3
 
@@ -199,6 +200,57 @@ def refined_forest_regressor() -> Any:
     return spinney.refine_leaves(forest, rows(), numbers())
 
 
+def pictures(n_pictures: int, height: int, width: int, n_channels: int) -> list[np.ndarray]:
+    """Images on a grid of eighths."""
+    shape = (n_pictures, height, width, n_channels)
+    return list(np.random.default_rng(7).integers(-16, 17, shape) / 8.0)
+
+
+def labels_of(images: list[np.ndarray]) -> list[np.ndarray]:
+    """Two labels of pixels, and pixels without a label."""
+    found = [np.where(image[..., 0] > image[..., -1], 7, 3) for image in images]
+    for labels in found:
+        labels[0, :4] = -1
+    return found
+
+
+@family
+def pixel_labeler() -> Any:
+    images = pictures(3, 6, 5, 2)
+    model = PixelLabeler(
+        bagged(n_estimators=2, random_state=None), (1, 3), n_windows=50, random_state=0
+    )
+    return model.fit(images, labels_of(images))
+
+
+@family
+def pixel_labeler_of_a_rare_class() -> Any:
+    """One class was not drawn, no column was scaled, and images go on beyond their border."""
+    images = pictures(2, 6, 5, 1)
+    labels = [np.where(image[..., 0] > 0, 1, 2) for image in images]
+    labels[0][3, 3] = 5
+    estimator = spinney.GreedyForestClassifier(2, max_depth=2, random_state=0)
+    model = PixelLabeler(
+        estimator, (3, 1), n_windows=30, border="reflect", balance=False, standardize=False,
+        ignore_label=9, random_state=0,
+    )  # fmt: skip
+    return model.fit(images, labels)
+
+
+@family
+def pixel_labeler_of_a_frozen_forest() -> Any:
+    images = pictures(2, 4, 4, 1)
+    forest = bagged(n_estimators=1).fit(rows(), classes() % 2)
+    model = PixelLabeler(FrozenEstimator(forest), (3, 1), n_windows=20, random_state=0)
+    return model.fit(images, [image[..., 0] > 0 for image in images])
+
+
+@family
+def neighbor_features() -> Any:
+    frame = pd.DataFrame(np.ones((1, 30)), columns=[f"p{place}" for place in range(30)])
+    return NeighborFeatures((5, 6), step=1).set_output(transform="pandas").fit(frame)
+
+
 @family
 def regularization_path() -> Any:
     return spinney.regularization_path(tree(), rows(), classes(), alphas=[0.1, 1.0], cv=2)
@@ -221,8 +273,22 @@ ESTIMATORS = sorted(set(MAKERS) - {"regularization_path", "bare_tree"})
 
 
 def answers(model: Any, X: Any = None) -> dict[str, np.ndarray]:
-    """Everything that a model says of rows, by the method that says it."""
+    """Everything that a model says of rows, by the method that says it.
+
+    Models of images are asked about five pictures of a size that suits them.
+    """
     X = rows() if X is None else X
+    if isinstance(model, PixelLabeler):
+        height, width = model.window_
+        images = pictures(5, height + 3, width + 2, model.n_channels_)
+        return {
+            name: np.stack(getattr(model, name)(images)) for name in ("predict", "predict_proba")
+        }
+    if isinstance(model, NeighborFeatures):
+        images = np.random.default_rng(7).integers(0, 2, (5, model.n_features_in_))
+        if hasattr(model, "feature_names_in_"):
+            images = pd.DataFrame(images).set_axis(model.feature_names_in_, axis=1)
+        return {"transform": np.asarray(model.transform(images))}
     if isinstance(model, spinney.Tree):
         from spinney.data import as_rows
         from spinney.tree.route import apply, outputs

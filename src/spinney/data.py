@@ -39,6 +39,11 @@ SCALES_OF_WIDE_ROWS = (1e-18, 1e18)
 #: border or a rare word would be preferred to all others. `docs/algorithms/tao.md` has figures.
 SCALE_OF_RANGE = 0.25
 
+Label = Callable[[int], str]
+"""How messages speak of a column: by its place, or by what it was made of."""
+
+PLACE: Label = "column {} of X".format
+
 _NO_CLASSES = np.zeros(0, dtype=np.int32)
 _NO_VALUES = np.zeros((0, 1))
 
@@ -140,10 +145,11 @@ def classification_problem(
     sample_weight: NDArray[np.float64],
     *,
     n_threads: int = 1,
+    label_of: Label = PLACE,
 ) -> Problem:
     """Problem with class codes 0, ..., n_classes - 1."""
     targets = np.ascontiguousarray(codes, dtype=np.int32)
-    return _problem(X, targets, sample_weight, n_classes, n_threads)
+    return _problem(X, targets, sample_weight, n_classes, n_threads, label_of)
 
 
 def regression_problem(
@@ -152,10 +158,11 @@ def regression_problem(
     sample_weight: NDArray[np.float64],
     *,
     n_threads: int = 1,
+    label_of: Label = PLACE,
 ) -> Problem:
     """Problem with real targets of shape (n_rows, n_outputs)."""
     values = np.ascontiguousarray(targets, dtype=np.float64)
-    problem = _problem(X, values, sample_weight, 0, n_threads)
+    problem = _problem(X, values, sample_weight, 0, n_threads, label_of)
     return replace(problem, target_scale=_deviation(values, problem.sample_weight))
 
 
@@ -165,15 +172,17 @@ def _problem(
     sample_weight: NDArray[np.float64],
     n_classes: int,
     n_threads: int,
+    label_of: Label = PLACE,
 ) -> Problem:
     X = _container(X)
     rows = _compact_rows(X)
     weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
-    return Problem(X, rows, targets, weights, n_classes, *_scaling(rows, weights, n_threads))
+    scaling = _scaling(rows, weights, n_threads, label_of)
+    return Problem(X, rows, targets, weights, n_classes, *scaling)
 
 
 def _scaling(
-    rows: _core.Rows, weights: NDArray[np.float64], n_threads: int
+    rows: _core.Rows, weights: NDArray[np.float64], n_threads: int, label_of: Label
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
     """Centre, scale and deviation of columns, and the mean squared length of a row in scales."""
     mean, deviation, low, high = _core.column_moments(rows, weights, n_threads)
@@ -182,7 +191,7 @@ def _scaling(
     scale = 2.0 * SCALE_OF_RANGE * half_range
     scale[scale < LEAST_SCALE] = 0.0
     if len(scale) >= LEAST_WIDTH_OF_BYTES:
-        check_scales(scale)
+        check_scales(scale, label_of=label_of)
     if rows.is_sparse:
         deviation = np.where(scale > 0, np.hypot(deviation, mean), deviation)
         mean = np.where(scale > 0, 0.0, mean)
@@ -192,13 +201,19 @@ def _scaling(
 
 def column_scales(X: Matrix, sample_weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Scale of each column as in a `Problem` of these rows, in which weights are compared."""
-    return _scaling(_compact_rows(_container(X)), sample_weight, 1)[1]
+    return _scaling(_compact_rows(_container(X)), sample_weight, 1, PLACE)[1]
 
 
-def reweight(problem: Problem, weights: NDArray[np.float64], *, n_threads: int = 1) -> Problem:
+def reweight(
+    problem: Problem,
+    weights: NDArray[np.float64],
+    *,
+    n_threads: int = 1,
+    label_of: Label = PLACE,
+) -> Problem:
     """The same task with other weights, scaled anew: rows of weight 0 leave no trace."""
     weights = np.ascontiguousarray(weights, dtype=np.float64)
-    mean, scale, deviation, squared_length = _scaling(problem.rows, weights, n_threads)
+    mean, scale, deviation, squared_length = _scaling(problem.rows, weights, n_threads, label_of)
     target_scale = 1.0
     if not problem.n_classes:
         target_scale = _deviation(problem.targets.astype(np.float64, copy=False), weights)
@@ -230,11 +245,7 @@ def _deviation(values: NDArray[np.float64], weights: NDArray[np.float64]) -> flo
     return deviation if deviation > 0 else 1.0
 
 
-def check_scales(
-    scale: NDArray[np.float64],
-    why: str = "",
-    label_of: Callable[[int], str] = "column {} of X".format,
-) -> None:
+def check_scales(scale: NDArray[np.float64], why: str = "", label_of: Label = PLACE) -> None:
     """Raise if a column, spoken of by its label, has a scale that a solver cannot square."""
     low, high = SCALES_OF_WIDE_ROWS
     is_bad = (scale > 0) & ((scale < low) | (scale > high))

@@ -3,7 +3,8 @@
     python -m tests.compat.make_files
 
 Run it once for a new version, when it is released, and commit the folder. Files of a released
-version are never written again: the script refuses to, unless told so.
+version are never written again: the script refuses to, unless told so. Until a version is released,
+``--missing`` adds the families that are new and leaves all other files as they are.
 """
 
 from __future__ import annotations
@@ -26,11 +27,10 @@ def judged_rows() -> np.ndarray:
     return np.random.default_rng(11).integers(-24, 25, (N_ROWS, 3)) / 8.0
 
 
-def write_files(folder: Path) -> None:
-    """One file a family, and the answers of all of them in ``answers.npz``."""
+def write_files(folder: Path, names: list[str], said: dict[str, np.ndarray]) -> None:
+    """One file a family, and the answers of these and those known in ``answers.npz``."""
     folder.mkdir(exist_ok=True)
-    said = {}
-    for name in sorted(MAKERS):
+    for name in names:
         model = small_model(name)
         spinney.save(model, folder / f"{name}.spinney")
         for method, values in answers(model, judged_rows()).items():
@@ -40,10 +40,15 @@ def write_files(folder: Path) -> None:
 
 def main() -> int:
     folder = FOLDER / f"v{VERSION}"
-    if folder.exists() and "--again" not in sys.argv:
-        print(f"{folder} exists; give --again if this version was never released.")
+    names, said = sorted(MAKERS), {}
+    if folder.exists() and "--missing" in sys.argv:
+        names = [name for name in names if not (folder / f"{name}.spinney").exists()]
+        with np.load(folder / "answers.npz") as known:
+            said = dict(known)
+    elif folder.exists() and "--again" not in sys.argv:
+        print(f"{folder} exists; give --again or --missing if this version was never released.")
         return 1
-    write_files(folder)
+    write_files(folder, names, said)
     print(f"{folder}: {sum(path.stat().st_size for path in folder.iterdir())} bytes")
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import json
 import os
@@ -46,6 +47,7 @@ from spinney.storage import DamagedFileError
 from spinney.storage import journal as journal_module
 from spinney.storage.journal import Journal, Record
 from tests.bits import differences, same
+from tests.kills import killed_before
 
 IRIS = load_iris(return_X_y=True)
 NUMBERS = tuple(part[:150] for part in load_diabetes(return_X_y=True))
@@ -157,10 +159,6 @@ FITS = {
 }
 
 
-class KilledError(BaseException):
-    """What a test raises in the place of a kill."""
-
-
 @pytest.fixture
 def always_due(monkeypatch):
     """Every state is written, whatever it costs."""
@@ -181,27 +179,6 @@ def new(estimator, **parameters):
 def fit(name, checkpoint=None, **parameters):
     estimator, data, rows = FITS[name]
     return new(estimator, **parameters).fit(*data, **rows, checkpoint=checkpoint)
-
-
-def killed_before(n_writes, call):
-    """Run `call` and let nothing reach the disk from write number `n_writes` on; number written."""
-    done = 0
-    real = Journal.write
-
-    def write(journal, records):
-        nonlocal done
-        if done >= n_writes:
-            raise KilledError
-        real(journal, records)
-        done += 1
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Journal, "write", write)
-        try:
-            call()
-        except KilledError:
-            return done
-    return done
 
 
 @pytest.mark.parametrize("name", FITS)
@@ -416,8 +393,64 @@ def test_a_warm_start_is_resumed(name, tmp_path):
     path = tmp_path / "fit.checkpoint"
     assert killed_before(1, lambda: warm(path)) == 1
     assert differences(wanted, warm(path)) == []
-    with pytest.raises(ValueError, match="the trees that warm_start goes on from are others"):
+    with pytest.raises(ValueError, match="trees that warm_start or refit goes on from are others"):
         warm(path, before=2)
+
+
+REFITS = {
+    "fao": (IRIS[0][::2], IRIS[1][::2]),
+    "fao of mean hyperplanes": (IRIS[0] + 0.1, IRIS[1]),
+    "fao early": (IRIS[0][20:], IRIS[1][20:]),
+    "fao few weights": (TWO_NUMBERS[0][:60], TWO_NUMBERS[1][:60]),
+    "fao frame": (FRAME[0][30:], FRAME[1][30:]),
+}
+
+
+@pytest.mark.parametrize("name", REFITS)
+@pytest.mark.usefixtures("always_due")
+def test_a_refit_killed_anywhere_ends_in_the_same_model(name, tmp_path):
+    estimator, data, _ = FITS[name]
+    known = new(estimator).fit(*data)
+
+    def refit(path=None):
+        return copy.deepcopy(known).refit(*REFITS[name], checkpoint=path)
+
+    wanted = refit()
+    n_all = killed_before(10_000, lambda: refit(tmp_path / "all"))
+    assert n_all > 2
+    for n_writes in range(n_all):
+        path, found = tmp_path / str(n_writes), []
+        assert killed_before(n_writes, lambda path=path: refit(path)) == n_writes
+        n_left = killed_before(10_000, lambda path=path, found=found: found.append(refit(path)))
+        assert differences(wanted, found[0]) == []
+        assert n_left == n_all - n_writes, "what was saved is not done again"
+
+
+def test_a_refit_of_other_forests_or_rows_and_a_warm_start_are_told_apart(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    known = fit("fao", warm_start=True)
+    copy.deepcopy(known).refit(*IRIS, checkpoint=path)
+    stored = path.read_bytes()
+    with pytest.raises(ValueError, match="another fit: it is of a refit, this is a fit; give"):
+        copy.deepcopy(known).fit(*IRIS, checkpoint=path)
+    with pytest.raises(ValueError, match="X has other values"):
+        copy.deepcopy(known).refit(IRIS[0] + 1, IRIS[1], checkpoint=path)
+    with pytest.raises(ValueError, match="trees that warm_start or refit goes on from are others"):
+        copy.deepcopy(known).refit(*IRIS).refit(*IRIS, checkpoint=path)
+    copy.deepcopy(known).fit(*IRIS, checkpoint=tmp_path / "warm")
+    with pytest.raises(ValueError, match="another fit: it is of a fit, this is a refit; give"):
+        copy.deepcopy(known).refit(*IRIS, checkpoint=tmp_path / "warm")
+    assert path.read_bytes() == stored
+
+
+@pytest.mark.usefixtures("always_due")
+def test_a_killed_refit_leaves_the_forest_as_it_was(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    known = fit("fao")
+    before = dict(vars(known))
+    killed_before(2, lambda: known.refit(*IRIS, checkpoint=path))
+    assert vars(known) == before
+    assert differences(copy.deepcopy(known).refit(*IRIS), known.refit(*IRIS, checkpoint=path)) == []
 
 
 @pytest.mark.usefixtures("always_due")
@@ -676,9 +709,9 @@ def test_without_a_checkpoint_no_file_is_written(tmp_path, monkeypatch):
 def test_fits_that_are_killed_end_in_the_same_model(tmp_path):
     root = Path(__file__).resolve().parents[2]
     counts = tmp_path / "counts.json"
-    command = [sys.executable, str(root / "benchmarks" / "kill_test.py"), "--fits", "2"]
-    command += ["--models", "co2", "fao_early", "--json", str(counts)]
+    command = [sys.executable, str(root / "benchmarks" / "kill_test.py"), "--fits", "3"]
+    command += ["--models", "co2", "fao_early", "labeler", "--json", str(counts)]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=500)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     totals = json.loads(counts.read_text())["in all"]
-    assert totals["n_kills"] >= totals["n_fits"] == totals["n_equal"] == 2
+    assert totals["n_kills"] >= totals["n_fits"] == totals["n_equal"] == 3

@@ -218,7 +218,9 @@ def test_warm_start_keeps_the_encoding_and_ends_in_the_same_forest() -> None:
     assert same_trees(whole, grown)
 
 
-@pytest.mark.parametrize(("first", "second"), [([0], [1]), ([0], None), ("from_dtype", [0])])
+@pytest.mark.parametrize(
+    ("first", "second"), [([0], [1]), ([0], None), ([0], "from_dtype"), ("from_dtype", [0])]
+)
 def test_warm_start_with_other_categories_is_refused(first: Any, second: Any) -> None:
     rows = np.c_[np.arange(20) % 3, np.arange(20)]
     forest = clone(FOREST).set_params(categorical_features=first, warm_start=True)
@@ -229,6 +231,23 @@ def test_warm_start_with_other_categories_is_refused(first: Any, second: Any) ->
     ):
         forest.fit(rows, HALVES)
     assert vars(forest) == before
+
+
+def test_warm_start_with_other_dtypes_is_refused() -> None:
+    numbers = pd.DataFrame({"size": np.arange(20) % 3, "job": ["cook", "clerk"] * 10})
+    levels = numbers.assign(size=numbers["size"].astype("category"))
+    forest = clone(FOREST).set_params(warm_start=True, n_estimators=1)
+    for first, second in ((numbers, levels), (levels, numbers)):
+        grown = clone(forest).fit(first, HALVES).set_params(n_estimators=2)
+        before = dict(vars(grown))
+        with pytest.raises(
+            ValueError, match=r"column 0 of X \(size\) was .* its dtype is category;"
+        ):
+            grown.fit(second, HALVES)
+        assert vars(grown) == before
+    named = clone(forest).set_params(categorical_features=["size", "job"]).fit(numbers, HALVES)
+    named.set_params(categorical_features="from_dtype", n_estimators=2).fit(levels, HALVES)
+    assert len(named) == 2
 
 
 def test_refit_keeps_the_encoding() -> None:
@@ -452,6 +471,15 @@ def test_no_category_means_numbers() -> None:
         clone(TREE).set_params(categorical_features=None).fit(X, Y)
 
 
+def test_integers_that_numpy_does_not_have_are_numbers() -> None:
+    short = pl.DataFrame({"a": np.arange(20) % 7, "b": np.arange(20)})
+    long = short.cast(pl.Int128)
+    wanted, found = clone(PLAIN).fit(short, HALVES), clone(PLAIN).fit(long, HALVES)
+    assert found.encoding_ is None
+    assert same_trees(wanted, found)
+    np.testing.assert_array_equal(found.predict(long), found.predict(short))
+
+
 @pytest.mark.parametrize("chosen", ["auto", 1.5, ["unknown"]])
 def test_bad_categorical_features_are_refused(chosen: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="categorical_features"):
@@ -466,6 +494,13 @@ def test_errors_of_units_name_the_column_of_the_table() -> None:
         TAOTreeRegressor(leaf="linear", max_depth=1).fit(table, NUMBERS[:, 0] * 1e30)
     with pytest.raises(ValueError, match=r"^column 1 of X \(size\) varies by about"):
         CO2ForestClassifier(1, max_depth=1).fit(table, HALVES)
+    wide = pd.DataFrame({f"is {n}": [True, False] * 10 for n in range(70)} | dict(table))
+    for model in (clone(FOREST), TAOTreeRegressor(max_depth=1)):
+        with pytest.raises(ValueError, match=r"^column 71 of X \(size\) varies by about"):
+            model.fit(wide, HALVES)
+    plain = pd.DataFrame({f"n {n}": NUMBERS[:, 0] * (1e-25 if n == 69 else 1) for n in range(70)})
+    with pytest.raises(ValueError, match=r"^column 69 of X \(n 69\) varies by about"):
+        clone(FOREST).fit(plain, HALVES)
 
 
 # --- what is told of columns -----------------------------------------------------------------

@@ -16,7 +16,9 @@ import pandas as pd
 
 import spinney
 from spinney.estimators.forest_base import ForestEstimator
+from spinney.estimators.start import unfrozen
 from spinney.estimators.tree_base import TreeEstimator
+from spinney.images import NeighborFeatures, PixelLabeler
 from spinney.model.document import encode_model
 from tests.small_models import answers
 
@@ -52,6 +54,8 @@ def trees_of(model: Any) -> list[spinney.Tree]:
         return [estimator.tree_ for estimator in model.estimators]
     if isinstance(model, spinney.RefinedForestClassifier | spinney.RefinedForestRegressor):
         return trees_of(model.forest)
+    if isinstance(model, PixelLabeler):
+        return trees_of(unfrozen(getattr(model, "estimator_", None)))
     if isinstance(model, ForestEstimator) and hasattr(model, "forest_"):
         return list(model.forest_.trees)
     return [model.tree_] if isinstance(model, TreeEstimator) and hasattr(model, "tree_") else []
@@ -99,8 +103,13 @@ def ask(model: Any) -> dict[str, np.ndarray]:
     """What the model says of a few rows; nothing if it is not fitted."""
     if isinstance(model, spinney.RegularizationPath):
         return {key: value for e in model.estimators for key, value in ask(e).items()}
+    if isinstance(model, NeighborFeatures):
+        is_small = getattr(model, "n_features_in_", MOST_COLUMNS) < MOST_COLUMNS
+        return answers(model) if is_small else {}
     if not trees_of(model):
         return {}
+    if isinstance(model, PixelLabeler):
+        return answers(model)
     n_features = getattr(model, "n_features_in_", trees_of(model)[0].n_features)
     if n_features > MOST_COLUMNS:
         return {}  # a bare tree may claim columns that nobody has
@@ -116,10 +125,11 @@ def ask(model: Any) -> dict[str, np.ndarray]:
 def check_reason(error: Exception) -> None:
     """Raise unless a parameter that users may set at any time is the reason of an error.
 
-    Or a column that the encoding of a table calls a date or a text, where the rows have numbers.
+    Or a column that the encoding of a table calls a date or a text, where the rows have numbers;
+    or a column of windows that hardly varied in training, so that scaling goes beyond float32.
     """
     blamed = ("n_jobs", "reject_label", "voting", "on_tie", "feature names", "unique")
-    blamed += ("give values of the same kind",)
+    blamed += ("give values of the same kind", "contains infinity")
     if not any(word in str(error) for word in blamed):
         raise error
 
@@ -128,5 +138,5 @@ def check_answers(model: Any, said: dict[str, np.ndarray]) -> None:
     for method, values in said.items():
         assert len(values) == 5, method
     if "predict" in said and hasattr(model, "classes_") and not hasattr(model, "reject_label"):
-        known = model.classes_.tolist()
-        assert all(label in known for label in said["predict"].tolist())
+        known = [*model.classes_.tolist(), getattr(model, "ignore_label", None)]
+        assert all(label in known for label in said["predict"].ravel().tolist())

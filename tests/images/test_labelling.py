@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
@@ -344,6 +345,36 @@ def test_a_failed_fit_leaves_the_labeler_as_it_was():
     with pytest.raises(ValueError, match="label images"):
         model.fit(IMAGES, TRUTH[:2])
     assert vars(model) == before
+
+
+def test_a_frozen_classifier_may_know_no_other_classes_than_the_images():
+    forest = labeler(RandomForestClassifier(3, random_state=0)).fit(IMAGES, TRUTH).estimator_
+    two = [np.where(labels == 7, 0, labels) for labels in TRUTH]
+    with pytest.raises(
+        ValueError, match=r"knows the classes \[0, 3, 7\] .* drawn of \[0, 3\]; giv"
+    ):
+        labeler(FrozenEstimator(forest)).fit(IMAGES, two)
+    more = [labels.astype(int) for labels in TRUTH]
+    more[0][5:8, 5:8] = 9
+    model = labeler(FrozenEstimator(forest)).fit(IMAGES, more)
+    assert model.classes_.tolist() == [0, 3, 7, 9]
+    assert np.all(model.predict_proba(IMAGES)[0][1:-1, 1:-1, 3] == 0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"batch_size": 0}, "batch_size=0 is too small"),
+        ({"ignore_label": 2**63}, "ignore_label=9223372036854775808 is no int64; give .* try"),
+        ({"ignore_label": "none"}, "ignore_label='none' is of type str"),
+        ({"reweight": "yes"}, "reweight='yes' is of type str"),
+    ],
+)
+def test_parameters_that_predictions_read_are_checked_there(parameters, text):
+    model = labeler().fit(IMAGES, TRUTH).set_params(**parameters)
+    for ask in (model.predict, model.predict_proba):
+        with pytest.raises((TypeError, ValueError), match=text):
+            ask(IMAGES)
 
 
 def test_prediction_needs_a_fit():

@@ -107,6 +107,30 @@ def test_parameters_survive_cloning():
     assert features.set_params(step=3).step == 3
 
 
+def test_a_failed_fit_leaves_the_features_as_they_were():
+    features = NeighborFeatures().fit(random_images(2, 6, 6))
+    before = dict(vars(features))
+    with pytest.raises(ValueError, match="no square number"):
+        features.fit(random_images(2, 5, 6))
+    assert vars(features) == before
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"step": 0}, "step=0 is too small"),
+        ({"include_pixels": None}, "include_pixels=None"),
+        ({"include_pixels": False}, "2x2 pixels have no neighbour features"),
+    ],
+)
+def test_parameters_that_transform_reads_are_checked_there(parameters, text):
+    features = NeighborFeatures().fit(random_images(2, 2, 2)).set_params(**parameters)
+    with pytest.raises((TypeError, ValueError), match=text):
+        features.transform(random_images(2, 2, 2))
+    with pytest.raises((TypeError, ValueError), match=text):
+        features.get_feature_names_out()
+
+
 def test_fitted_features_can_be_pickled():
     X = random_images(3, 6, 6)
     features = NeighborFeatures().fit(X)

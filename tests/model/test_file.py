@@ -53,8 +53,9 @@ def test_every_public_estimator_has_a_small_model():
     kinds = {type(small_model(name)).__name__ for name in MAKERS}
     public = {
         name
-        for name in spinney.__all__
-        if isinstance(getattr(spinney, name), type) and hasattr(getattr(spinney, name), "fit")
+        for package in (spinney, spinney.images)
+        for name in package.__all__
+        if isinstance(getattr(package, name), type) and hasattr(getattr(package, name), "fit")
     }
     assert public <= kinds
 

@@ -138,7 +138,7 @@ def test_bad_options_are_refused(options, text):
 
 
 def test_models_that_are_none_are_refused():
-    with pytest.raises(TypeError, match="no estimator of spinney"):
+    with pytest.raises(TypeError, match="no tree or forest of spinney"):
         to_onnx(object())
     with pytest.raises(ValueError, match="not fitted"):
         to_onnx(TAOForestClassifier())

@@ -9,11 +9,11 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.metrics import log_loss, mean_absolute_error, root_mean_squared_error, zero_one_loss
 
 from spinney.plotting import ErrorCurveDisplay
-from tests.plotting.models import draw, rows_for, targets_for
-from tests.small_models import ESTIMATORS, classes, rows, small_model
+from tests.plotting.models import FORESTS, draw, rows_for, targets_for
+from tests.small_models import classes, rows, small_model
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", FORESTS)
 def test_the_last_error_is_that_of_the_model(name: str) -> None:
     model = small_model(name)
     X, y = rows_for(model), targets_for(model)

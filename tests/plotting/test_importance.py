@@ -13,14 +13,14 @@ from sklearn.inspection import permutation_importance
 import spinney
 from spinney.plotting import FeatureImportanceDisplay
 from spinney.tree.importance import split_importances
-from tests.plotting.models import draw, rows_at_nodes, rows_for, trees_in
-from tests.small_models import ESTIMATORS, classes, numbers, rows, small_model
+from tests.plotting.models import FORESTS, draw, rows_at_nodes, rows_for, trees_in
+from tests.small_models import classes, numbers, rows, small_model
 
 importance = FeatureImportanceDisplay.from_estimator
 
 #: Fitted to all rows, each of them once, from the same table.
 OF_ALL_ROWS = sorted(
-    set(ESTIMATORS)
+    set(FORESTS)
     - {"refined_forest_classifier", "refined_forest_regressor"}
     - {"tao_forest_classifier"}  # weights of classes
     - {"tao_gradient_boosting_classifier"}  # rows set aside
@@ -35,7 +35,7 @@ def test_means_over_training_rows_are_those_of_the_estimator(name: str) -> None:
     np.testing.assert_allclose(display.mean, model.feature_importances_, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", FORESTS)
 def test_importances_are_those_of_each_tree(name: str) -> None:
     model = small_model(name)
     X = rows_for(model)

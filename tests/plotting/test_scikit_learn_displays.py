@@ -18,11 +18,11 @@ from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 from sklearn.model_selection import LearningCurveDisplay, learning_curve
 
 import spinney
-from tests.plotting.models import draw, rows_for, targets_for
-from tests.small_models import ESTIMATORS, rows, small_model
+from tests.plotting.models import FORESTS, draw, rows_for, targets_for
+from tests.small_models import rows, small_model
 
 FAST = {"max_iter": 2, "random_state": 0}
-CLASSIFIERS = [name for name in ESTIMATORS if hasattr(small_model(name), "classes_")]
+CLASSIFIERS = [name for name in FORESTS if hasattr(small_model(name), "classes_")]
 TWO_CLASSES = {
     "tree": lambda: spinney.TAOTreeClassifier(max_depth=2, **FAST),
     "bagged": lambda: spinney.TAOForestClassifier(3, max_depth=2, **FAST),

@@ -16,12 +16,12 @@ from sklearn.ensemble import (
 from spinney import TAOForestClassifier, TAOForestRegressor
 from spinney.plotting.staged import staged_parameters, staged_predictions
 from spinney.tree import Forest, count_parameters
-from tests.plotting.models import rows_for, trees_in
-from tests.small_models import ESTIMATORS, classes, numbers, rows, small_model
+from tests.plotting.models import FORESTS, rows_for, trees_in
+from tests.small_models import classes, numbers, rows, small_model
 
-each_model = pytest.mark.parametrize("name", ESTIMATORS)
+each_model = pytest.mark.parametrize("name", FORESTS)
 SAMPLED = [
-    name for name in ESTIMATORS if ("forest" in name) and not name.startswith(("fao", "refined"))
+    name for name in FORESTS if ("forest" in name) and not name.startswith(("fao", "refined"))
 ]
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from spinney import Trace
 from spinney.plotting import TraceDisplay
-from tests.plotting.models import draw
-from tests.small_models import ESTIMATORS, small_model
+from tests.plotting.models import FORESTS, draw
+from tests.small_models import small_model
 
-TRACED = [name for name in ESTIMATORS if name.startswith(("tao", "fao"))]
-UNTRACED = sorted(set(ESTIMATORS) - set(TRACED))
+TRACED = [name for name in FORESTS if name.startswith(("tao", "fao"))]
+UNTRACED = sorted(set(FORESTS) - set(TRACED))
 
 
 def traces_of(model) -> list[Trace]:

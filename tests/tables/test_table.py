@@ -18,6 +18,7 @@ from spinney.tables import holds_numbers, read_table
 from spinney.tables.columns import DATETIME, DURATION, NUMBER, TEXT, Column
 from tests.tables.frames import CONTAINERS, VALUES, Columns, as_arrow, columns
 
+LONG = getattr(pl, "UInt128", pl.Int128)  # which older releases lack
 KINDS = [NUMBER, NUMBER, NUMBER, TEXT, DATETIME, DURATION]
 
 
@@ -131,6 +132,8 @@ DICTIONARY = pa.table({"c": pa.array(["a", None, "b"]).dictionary_encode()})
         (pd.DataFrame({"c": pd.arrays.SparseArray(["a", "b"])}), TEXT, ["a", "b"]),
         (pa.table({"c": pa.array([1, None], pa.decimal256(50, 2))}), NUMBER, [1.0, None]),
         (DICTIONARY.to_pandas(types_mapper=pd.ArrowDtype), TEXT, ["a", None, "b"]),
+        (pl.DataFrame({"c": pl.Series([2**100, None], dtype=LONG)}), NUMBER, [2.0**100, None]),
+        (pl.DataFrame({"c": pl.Series([-3, 4], dtype=pl.Int128)}), NUMBER, [-3.0, 4.0]),
     ],
 )
 def test_rare_dtypes_are_read(frame: Any, kind: str, expected: list[Any]) -> None:
@@ -191,6 +194,7 @@ def test_what_cannot_be_read_is_refused_by_name(X: Any, error: type, text: str) 
         (pd.DataFrame({"a": pd.interval_range(0, 2)}), False),
         (pa.table({"a": pa.array([0], pa.date64())}), False),
         (pl.DataFrame({"a": [1, None]}), True),
+        (pl.DataFrame({"a": pl.Series([1, 2], dtype=pl.Int128)}), False),  # numpy has no such
         (pl.DataFrame({"a": [True, None]}), False),
         (pd.DataFrame({"a": ["x"]}), False),
         (pd.DataFrame({"a": pd.Categorical([1])}), False),

@@ -41,6 +41,9 @@ RETRY_SECONDS = 1.0
 FIT = "fit"
 """Key of the record that says which fit the file is of."""
 
+AROUND = "around"
+"""Key of the record that says which other fit that one is a part of, if it is."""
+
 
 @dataclass(frozen=True, eq=False)
 class TracedTree:
@@ -71,6 +74,12 @@ class Checkpoint:
         self._saved_at = ""
         self._has_warned = False
         self._shape = (0, 0)
+        self._is_within = False
+
+    @property
+    def has_path(self) -> bool:
+        """Whether anything is stored."""
+        return self._path is not None
 
     def begin(
         self,
@@ -102,23 +111,33 @@ class Checkpoint:
         if self._path is None:
             return draw()
         self._shape = shape
-        if not self._path.exists():
-            return self._create(identity(), draw, generator)
-        try:
-            self._journal = Journal.open(self._path)
-        except BlockingIOError as error:
-            raise ValueError(
-                f"checkpoint={str(self._path)!r} is in use by another fit; wait for its end, or "
-                "give another path."
-            ) from error
-        except DamagedFileError as error:
-            raise DamagedFileError(
-                f"checkpoint cannot be used: {error} Give another path, or delete the file to "
-                "begin anew."
-            ) from error
-        fit = self._read_fit(identity())
+        self._open()
+        if self._journal is None or (self._is_within and FIT not in self._journal):
+            return self._create(FIT, identity(), lambda: [draw()], generator)[0]
+        fit = self._read_fit(FIT if self._is_within else self._outermost(), identity())
         self._find_parts()
-        return self._seed_in(fit, draw, generator())
+        return self._seeds_in(fit, lambda: [draw()], generator(), n_seeds=1)[0]
+
+    def begin_around(
+        self,
+        identity: Callable[[], Identity],
+        draw: Callable[[], list[int]],
+        generator: Callable[[], str | None],
+        n_seeds: int,
+    ) -> list[int]:
+        """Open the file for a fit that prepares the data of another one, and return its seeds.
+
+        The other one calls `begin` as usual. Parameters and errors are those of `begin`; `draw`
+        draws `n_seeds` seeds.
+        """
+        if self._path is None:
+            return draw()
+        self._open()
+        self._is_within = True
+        if self._journal is None:
+            return self._create(AROUND, identity(), draw, generator)
+        fit = self._read_fit(self._outermost(), identity())
+        return self._seeds_in(fit, draw, generator(), n_seeds)
 
     def parts(self, kind: type[Part]) -> list[Part]:
         """Parts that are done, in order."""
@@ -167,19 +186,51 @@ class Checkpoint:
                 self._journal.close()
                 self._journal = None
 
-    def _create(
-        self, identity: Identity, draw: Callable[[], int], generator: Callable[[], str | None]
-    ) -> int:
+    def _open(self) -> None:
+        """Open the file if there is one and it is not open yet."""
         assert self._path is not None, "there is no file without a path"
-        before, seed, after = generator(), draw(), generator()
+        if self._journal is not None or not self._path.exists():
+            return
+        try:
+            self._journal = Journal.open(self._path)
+        except BlockingIOError as error:
+            raise ValueError(
+                f"checkpoint={str(self._path)!r} is in use by another fit; wait for its end, or "
+                "give another path."
+            ) from error
+        except DamagedFileError as error:
+            raise DamagedFileError(
+                f"checkpoint cannot be used: {error} Give another path, or delete the file to "
+                "begin anew."
+            ) from error
+
+    def _outermost(self) -> str:
+        """Key of the fit that the user called."""
+        assert self._journal is not None, "the file is open"
+        return AROUND if AROUND in self._journal else FIT
+
+    def _create(
+        self,
+        key: str,
+        identity: Identity,
+        draw: Callable[[], list[int]],
+        generator: Callable[[], str | None],
+    ) -> list[int]:
+        """Draw seeds and write which fit they are of, to a new file if there is none."""
+        assert self._path is not None, "there is no file without a path"
+        before, seeds, after = generator(), draw(), generator()
         header = {
             "format": FORMAT,
             "identity": identity.as_json(),
-            "seed": seed,
+            "seeds": seeds,
             "generator": [before, after],
         }
+        record = Record(key, header, {})
         try:
-            self._journal = Journal.create(self._path, Record(FIT, header, {}))
+            if self._journal is None:
+                self._journal = Journal.create(self._path, record)
+            else:
+                self._journal.write([record])
         except OSError as error:
             raise OSError(
                 error.errno,
@@ -187,12 +238,12 @@ class Checkpoint:
                 "or give another path",
             ) from error
         self._note_success()
-        return seed
+        return seeds
 
-    def _read_fit(self, now: Identity) -> dict[str, Any]:
-        """What the file says of its fit, if it is the fit of now."""
+    def _read_fit(self, key: str, now: Identity) -> dict[str, Any]:
+        """What the file says of a fit, if it is the fit of now."""
         assert self._journal is not None, "the file is open"
-        header: Any = self._journal.read(FIT)[0] if FIT in self._journal else None
+        header: Any = self._journal.read(key)[0] if key in self._journal else None
         if not isinstance(header, dict):
             raise DamagedFileError(f"{self._path} is no checkpoint; give another path.")
         if header.get("format") != FORMAT:
@@ -203,17 +254,20 @@ class Checkpoint:
         self._refuse(Identity.from_json(header.get("identity")).differences(now))
         return header
 
-    def _seed_in(self, fit: dict[str, Any], draw: Callable[[], int], state: str | None) -> int:
-        """The seed in the file; a generator must be where it was before or after it was drawn."""
-        seed, states = fit.get("seed"), fit.get("generator")
-        if type(seed) is not int or not isinstance(states, list) or len(states) != 2:
+    def _seeds_in(
+        self, fit: dict[str, Any], draw: Callable[[], list[int]], state: str | None, n_seeds: int
+    ) -> list[int]:
+        """Seeds in the file; a generator must be where it was before or after they were drawn."""
+        seeds, states = _listed(fit.get("seeds")), _listed(fit.get("generator"))
+        is_seed = all(type(seed) is int and 0 <= seed < 2**63 for seed in seeds)
+        if len(seeds) != n_seeds or not is_seed or len(states) != 2:
             raise DamagedFileError(f"{self._path} has no seed; try deleting the file.")
         before, after = states
         if state == before and state is not None:
             draw()  # it moves on as in a fit without a checkpoint
         elif state not in (None, after):
             self._refuse(["random_state is a RandomState in another state"])
-        return seed
+        return seeds
 
     def _refuse(self, differences: list[str]) -> None:
         if differences:
@@ -350,6 +404,10 @@ class RunSaver:
 
     def __reduce__(self) -> tuple[type[RunSaver], tuple[()]]:
         return RunSaver, ()
+
+
+def _listed(stored: Any) -> list[Any]:
+    return stored if isinstance(stored, list) else []
 
 
 def _numbers(keys: Iterable[str], word: str) -> list[int]:

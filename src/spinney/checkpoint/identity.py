@@ -10,6 +10,7 @@ from spinney.storage import DamagedFileError
 
 #: What to say if the fact of that name differs; the shape comes with its values.
 FACTS = {
+    "call": "it is of a {was}, this is a {now}",
     "shape": "X had shape {was}, has {now}",
     "names": "X has other column names",
     "kept": "sample_weight or class_weight leaves out other rows",
@@ -18,7 +19,10 @@ FACTS = {
     "classes": "y has other classes",
     "weights": "sample_weight has other values",
     "validation": "the validation rows are others",
-    "start": "the trees that warm_start goes on from are others",
+    "start": "the trees that warm_start or refit goes on from are others",
+    "n_images": "there were {was} images, now {now}",
+    "images": "the images have other values, sizes or another order",
+    "labels": "the label images have other values",
 }
 
 MOST_SHOWN = 7
@@ -78,6 +82,8 @@ class Identity:
         differ = {name for name in FACTS if self.facts.get(name) != now.facts.get(name)}
         if "shape" in differ:
             return {"kept", "rows", "targets", "weights"}
+        if "n_images" in differ:
+            return {"images", "labels"}
         said = set()
         if self.parameters.get("class_weight") != now.parameters.get("class_weight"):
             said |= {"kept", "weights"}

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -32,6 +32,7 @@ from spinney.estimators.encoded import (
 from spinney.estimators.fingerprint import generator_state, identity_of
 from spinney.estimators.predictor import Compilable
 from spinney.estimators.readout import Readout
+from spinney.estimators.reported import Reported
 from spinney.estimators.validation import (
     Rows,
     check_rows,
@@ -42,13 +43,14 @@ from spinney.estimators.validation import (
     drop_zero_weight,
 )
 from spinney.tables import Table, TableEncoding, check_categorical_features
+from spinney.tables.table import label_of
 from spinney.tree.structure import Tree
 
 #: Rows that the core gives to one thread in any case.
 FEW_ROWS = 64
 
 
-class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Estimator(Compilable, Reported):
     """Transaction around ``fit``, and checked rows."""
 
     encoding_: TableEncoding | None
@@ -87,12 +89,21 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         """
         return self._transact(X, y, sample_weight, checkpoint=checkpoint)
 
-    def _transact(self, *arguments: Any, checkpoint: str | os.PathLike[str] | None = None) -> Self:
-        """Fit a copy and take its state over if all went well."""
+    def _transact(
+        self,
+        *arguments: Any,
+        checkpoint: Checkpoint | str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Fit a copy and take its state over if all went well.
+
+        A Checkpoint comes from another fit that this one is a part of.
+        """
         fitted = copy.copy(self)
         if not self._is_continued():
             fitted._forget()
-        fitted._checkpoint = Checkpoint(checkpoint)
+        if not isinstance(checkpoint, Checkpoint):
+            checkpoint = Checkpoint(checkpoint)
+        fitted._checkpoint = checkpoint
         try:
             fitted._fit(*arguments)
         finally:
@@ -142,6 +153,10 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         """Trees of an earlier fit that this one goes on from."""
         raise NotImplementedError
 
+    def _call(self) -> str:
+        """Name of the method under way: others do something else with the same data."""
+        return "fit"
+
     def _may_grow(self) -> tuple[str, ...]:
         """Parameters that a resumed fit may change: they say only how many parts there are."""
         return ()
@@ -163,10 +178,16 @@ class Estimator(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-lear
             names = list(getattr(self, "feature_names_in_", unnamed))
         return np.array(names, dtype=object)
 
+    def _names_of_coordinates(self) -> list[str]:
+        return [str(name) for name in self.get_coordinate_names()]
+
+    def _coordinates_of(self, X: Any) -> Rows:
+        return self._checked_rows(X)
+
     def _label_of_coordinate(self, coordinate: int) -> str:
         """How messages speak of what a hyperplane weighs: a column, or a part of one."""
         if self.encoding_ is None:
-            return f"column {coordinate} of X"
+            return label_of(coordinate, getattr(self, "feature_names_in_", None))
         found = self.encoding_.coordinates[coordinate]
         return f"column {found.column} of X ({found.name})"
 
@@ -237,7 +258,12 @@ class Classification(ClassifierMixin, Estimator):  # type: ignore[misc]
         self.n_outputs_ = 1
         encoded = self._encoded(rows, class_indicators(codes, self.n_classes_), weights)
         return classification_problem(
-            encoded, codes, self.n_classes_, weights, n_threads=self._n_threads()
+            encoded,
+            codes,
+            self.n_classes_,
+            weights,
+            n_threads=self._n_threads(),
+            label_of=self._label_of_coordinate,
         )
 
     def _known_classes(
@@ -266,7 +292,13 @@ class Regression(RegressorMixin, Estimator):  # type: ignore[misc]
             )
         self.n_outputs_ = targets.shape[1]
         encoded = self._encoded(rows, targets, weights)
-        return regression_problem(encoded, targets, weights, n_threads=self._n_threads())
+        return regression_problem(
+            encoded,
+            targets,
+            weights,
+            n_threads=self._n_threads(),
+            label_of=self._label_of_coordinate,
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

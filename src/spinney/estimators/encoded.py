@@ -19,6 +19,8 @@ from spinney.tables.columns import NUMBER
 from spinney.tables.encoding import EMPTY
 from spinney.tables.table import label_of
 
+_BY_DTYPE = ", since a column is a category if it holds text or its dtype is category"
+
 
 def learn_encoding(
     estimator: BaseEstimator,
@@ -38,12 +40,13 @@ def learn_encoding(
 
 
 def check_same_categories(estimator: BaseEstimator, rows: Rows | Table) -> None:
-    """Raise if other numbers are named as categories than in the fit that this one goes on from.
+    """Raise if other numbers are categories than in the fit that this one goes on from.
 
-    What dtypes say is not compared: columns keep the part that they had.
+    By name or by dtype: the trees would go on with the part that columns had, against what the
+    call says. Text is a category in any case.
     """
     chosen = estimator.categorical_features
-    if not isinstance(rows, Table) or isinstance(chosen, str):
+    if not isinstance(rows, Table):
         return
     encoding = estimator.encoding_
     known: set[int] = set() if encoding is None else set(encoding.levels)
@@ -54,7 +57,8 @@ def check_same_categories(estimator: BaseEstimator, rows: Rows | Table) -> None:
             raise ValueError(
                 f"{label_of(number, rows.names)} was {'a category' if number in known else NUMBER} "
                 f"in the fit that this one goes on from, but categorical_features={chosen!r} says "
-                "otherwise; give the same categories; try warm_start=False."
+                f"otherwise{_BY_DTYPE if isinstance(chosen, str) else ''}; give the same "
+                "categories; try warm_start=False."
             )
 
 

@@ -7,6 +7,7 @@ and store what came back. No algorithm lives here.
 from __future__ import annotations
 
 import copy
+import os
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, Self
@@ -43,7 +44,14 @@ class _FAOForest(SummedForest):
 
     _is_refit = False
 
-    def refit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def refit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
         """Go on from the fitted forests on other rows.
 
         Every forest is optimised for up to `max_iter` more iterations from where it is, in the
@@ -59,6 +67,10 @@ class _FAOForest(SummedForest):
             Classes, all of which are known from ``fit``, or numbers.
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weight k counts a row k times, weight 0 leaves it out. None counts each row once.
+        checkpoint : str, path or None, default=None
+            File that the work is saved to as it goes on. The same call after a crash, a kill or
+            Ctrl-C, on the same fitted forests, goes on from there and ends in the same model, bit
+            for bit. See `docs/guide/checkpoints.md`.
 
         Returns
         -------
@@ -68,13 +80,16 @@ class _FAOForest(SummedForest):
         check_is_fitted(self, "forest_")
         going_on = copy.copy(self)
         going_on._is_refit = True
-        going_on._transact(X, y, sample_weight)
+        going_on._transact(X, y, sample_weight, checkpoint=checkpoint)
         del going_on._is_refit
         self.__dict__ = going_on.__dict__
         return self
 
     def _is_continued(self) -> bool:
         return self._is_refit or super()._is_continued()
+
+    def _call(self) -> str:
+        return "refit" if self._is_refit else super()._call()
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -59,17 +59,18 @@ def identity_of(
         for name, value in parameters.items()
         if name not in (*FREE, *may_change)
     }
-    described["random_state"] = _described_generator(parameters["random_state"])
+    described["random_state"] = described_generator(parameters["random_state"])
     facts = {
+        "call": estimator._call(),
         "shape": [len(estimator._is_kept), estimator.n_features_in_],
-        "names": _digest(getattr(estimator, "feature_names_in_", None)),
-        "kept": _digest(estimator._is_kept),
+        "names": digest(getattr(estimator, "feature_names_in_", None)),
+        "kept": digest(estimator._is_kept),
         "is_encoded": estimator.encoding_ is not None,
-        "rows": _digest(problem.matrix),
-        "targets": _digest(problem.targets),
-        "classes": _digest(getattr(estimator, "classes_", None)),
-        "weights": _digest(problem.sample_weight),
-        "validation": _digest(*validation),
+        "rows": digest(problem.matrix),
+        "targets": digest(problem.targets),
+        "classes": digest(getattr(estimator, "classes_", None)),
+        "weights": digest(problem.sample_weight),
+        "validation": digest(*validation),
         "start": _digest_of_trees(start),
     }
     return Identity(__version__, type(estimator).__name__, described, facts)
@@ -79,7 +80,7 @@ def generator_state(random_state: object) -> str | None:
     """Digest of the state of a RandomState; None for a seed or None."""
     if not isinstance(random_state, np.random.RandomState):
         return None
-    return _digest(*random_state.get_state())
+    return digest(*random_state.get_state())
 
 
 def described_value(name: str, value: object) -> Any:
@@ -104,7 +105,7 @@ def _described_object(name: str, value: object) -> Any:
     if isinstance(value, RandomStructure):
         return {"shown": repr(value), **asdict(value)}
     if isinstance(value, np.ndarray):
-        return {"shown": f"an array of shape {value.shape}", "digest": _digest(value)}
+        return {"shown": f"an array of shape {value.shape}", "digest": digest(value)}
     if isinstance(value, Tree):
         return {"shown": f"a Tree of {value.n_nodes} nodes", "digest": _digest_of_trees([value])}
     if isinstance(value, BaseEstimator):
@@ -117,7 +118,8 @@ def _described_object(name: str, value: object) -> Any:
     )
 
 
-def _described_generator(random_state: object) -> Any:
+def described_generator(random_state: object) -> Any:
+    """The parameter `random_state` as JSON values; the state of a generator is no part of it."""
     if isinstance(random_state, np.random.RandomState):
         return {"shown": "a RandomState"}
     return described_value("random_state", random_state)
@@ -135,10 +137,10 @@ def _trees_of(estimator: Any) -> list[Tree]:
 
 
 def _digest_of_trees(trees: Iterable[Tree]) -> str:
-    return _digest(*(getattr(tree, field.name) for tree in trees for field in fields(Tree)))
+    return digest(*(getattr(tree, field.name) for tree in trees for field in fields(Tree)))
 
 
-def _digest(*values: Any) -> str:
+def digest(*values: Any) -> str:
     """Digest of arrays, matrices and plain values, their types and shapes included."""
     found = hashlib.blake2b(digest_size=DIGEST_BYTES)
     for value in values:

@@ -91,7 +91,7 @@ def readout_of(model: object) -> Readout:
     """What a fitted estimator of this library does with the leaves of a row."""
     if not hasattr(model, "_readout"):
         raise TypeError(
-            f"model={type(model).__name__} is no estimator of spinney; give a fitted tree or "
+            f"model={type(model).__name__} is no tree or forest of spinney; give a fitted tree or "
             "forest; try TAOForestClassifier().fit(X, y)."
         )
     if not any(hasattr(model, name) for name in ("forest_", "tree_", "leaf_values_")):

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -28,7 +28,9 @@ from spinney.estimators.predictor import Compilable
 from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.readout import Readout, finish_of
 from spinney.estimators.refined_trees import trees_with_values
+from spinney.estimators.reported import Reported
 from spinney.estimators.validation import (
+    Rows,
     check_sample_weight,
     check_targets,
     check_total_weight,
@@ -123,7 +125,7 @@ def _kind_of(forest: Any) -> str | None:
     return getattr(forest, "_estimator_type", None)
 
 
-class _RefinedForest(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class _RefinedForest(Compilable, Reported):
     """Leaves of a forest, numbered through all trees, and their values."""
 
     leaf_values_: NDArray[np.float64]
@@ -172,6 +174,20 @@ class _RefinedForest(Compilable, BaseEstimator):  # type: ignore[misc]  # scikit
     def _refined_forest(self) -> Forest:
         """The forest with constant leaves that hold the values found."""
         return Forest(tuple(trees_with_values(self.forest, self._leaf_ids, self.leaf_values_)))
+
+    def _names_of_coordinates(self) -> list[str]:
+        if isinstance(self.forest, Estimator):
+            return [str(name) for name in self.forest.get_coordinate_names()]
+        unnamed = [f"x{column}" for column in range(self.n_features_in_)]
+        return [str(name) for name in getattr(self, "feature_names_in_", unnamed)]
+
+    def _coordinates_of(self, X: Any) -> Rows:
+        if isinstance(self.forest, Estimator):
+            return self.forest._coordinates_of(X)
+        rows: Rows = validate_data(
+            self.forest, X, reset=False, accept_sparse="csr", dtype=np.float32, order="C"
+        )
+        return rows
 
     def _sums(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self, "leaf_values_")

@@ -88,7 +88,12 @@ class WatchedForest(TracedForest):
             fraction = float(self.validation_fraction)
             self._check_unseen(fraction)
             judged, weights = set_aside(problem, fraction, self._seed)
-            problem = reweight(problem, weights, n_threads=self._n_threads())
+            problem = reweight(
+                problem,
+                weights,
+                n_threads=self._n_threads(),
+                label_of=self._label_of_coordinate,
+            )
         self._fraction_aside = fraction
         self._grow_watched(problem, judged)
 

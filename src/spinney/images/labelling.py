@@ -7,7 +7,9 @@ labels either: each pixel is judged by itself.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +19,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.checkpoint import Checkpoint
+from spinney.estimators.base import Estimator
+from spinney.estimators.fingerprint import generator_state
 from spinney.estimators.parameters import check_boolean, check_choice, check_integer
+from spinney.images.fingerprint import identity_of_labeler
 from spinney.images.jaccard import class_average_jaccard
 from spinney.images.sampling import (
     count_classes,
@@ -26,7 +32,8 @@ from spinney.images.sampling import (
     share_out,
     undo_sampling,
 )
-from spinney.images.validation import Images, check_window, checked_label_images
+from spinney.images.scaling import scale_columns, standardize
+from spinney.images.validation import Images, check_label, check_window, checked_label_images
 from spinney.images.windows import BORDERS, WindowRows
 
 
@@ -117,6 +124,8 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     sampling_factors_: NDArray[np.float64]
     scaler_: StandardScaler | None
     n_channels_: int
+    window_: tuple[int, int]
+    border_: str
 
     def __init__(
         self,
@@ -143,7 +152,13 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.batch_size = batch_size
         self.random_state = random_state
 
-    def fit(self, images: Images, label_images: Images) -> Self:
+    def fit(
+        self,
+        images: Images,
+        label_images: Images,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
         """Fit a copy of the estimator to windows drawn from the images.
 
         Parameters
@@ -152,32 +167,64 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Finite numbers. Sizes may differ, the number of channels may not.
         label_images : list of integer arrays of shape (height, width)
             A label a pixel.
+        checkpoint : str, path or None, default=None
+            File that the fit is saved to as it goes on; `estimator` must be one of this library.
+            The same call after a crash, a kill or Ctrl-C draws the same windows, goes on with the
+            classifier and ends in the same model, bit for bit. A file of other images or
+            parameters is refused. See `docs/guide/checkpoints.md`.
 
         Returns
         -------
         self
-            An error leaves the labeler as it was.
+            An error or an interrupt leaves the labeler as it was.
         """
         self._check_parameters()
+        if checkpoint is not None:
+            self._check_can_resume()
+        with closing(Checkpoint(checkpoint)) as saved:
+            fitted = self._fitted(images, label_images, saved)
+        # One assignment, so that Ctrl-C finds either the old state or the new one.
+        self.__dict__ = {**self.__dict__, **fitted}
+        return self
+
+    def _fitted(self, images: Images, label_images: Images, saved: Checkpoint) -> dict[str, Any]:
+        """What a fit stores, by name."""
         windows = WindowRows(images, self.window, border=self.border)
-        labels = [
-            image[windows.inside(number)].ravel()
-            for number, image in enumerate(checked_label_images(label_images, windows.images))
-        ]
+        truth = checked_label_images(label_images, windows.images)
+        labels = [image[windows.inside(number)].ravel() for number, image in enumerate(truth)]
         classes, counts = count_classes(labels, int(self.ignore_label))
         self._check_classes(classes)
-        random = check_random_state(self.random_state)
-        rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+        estimator = clone(self.estimator)
+        unseeded = _unseeded(estimator)
+        seeds = saved.begin_around(
+            lambda: identity_of_labeler(self, unseeded, windows.images, truth),
+            lambda: self._draw_seeds(1 + len(unseeded)),
+            lambda: generator_state(self.random_state),
+            n_seeds=1 + len(unseeded),
+        )
+        rng = np.random.default_rng(seeds[0])
         n_drawn = share_out(counts, int(self.n_windows), balance=bool(self.balance), rng=rng)
         pixels, y = draw_pixels(labels, classes, counts, n_drawn, rng)
         rows = windows.rows(windows.positions(pixels))
-        scaler = self._standardized(rows) if self.standardize else None
-        estimator = _seeded_clone(self.estimator, random).fit(rows, y)
-        self.estimator_, self.scaler_ = estimator, scaler
-        self.classes_, self.sampling_factors_ = classes, sampling_factors(counts, n_drawn)
-        self.n_channels_ = windows.n_channels
-        self.window_, self.border_ = windows.window, windows.border
-        return self
+        scaler = standardize(rows, int(self.batch_size)) if self.standardize else None
+        estimator.set_params(**dict(zip(unseeded, seeds[1:], strict=True)))
+        options = {"checkpoint": saved} if saved.has_path else {}
+        estimator = estimator.fit(rows, y, **options)
+        _check_known(estimator.classes_, classes[n_drawn > 0])
+        return {
+            "estimator_": estimator,
+            "scaler_": scaler,
+            "classes_": classes,
+            "sampling_factors_": sampling_factors(counts, n_drawn),
+            "n_channels_": windows.n_channels,
+            "window_": windows.window,
+            "border_": windows.border,
+        }
+
+    def _draw_seeds(self, n_seeds: int) -> list[int]:
+        """Seeds of the windows and of what the estimator leaves to chance."""
+        random = check_random_state(self.random_state)
+        return [int(random.randint(np.iinfo(np.int32).max)) for _ in range(n_seeds)]
 
     def predict_proba(self, images: Images) -> list[NDArray[np.float64]]:
         """Class probabilities of each pixel.
@@ -248,24 +295,17 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         known = np.searchsorted(self.classes_, self.estimator_.classes_)
         for positions, rows in windows.blocks(self.batch_size):
             if self.scaler_ is not None:
-                self.scaler_.transform(rows)  # in place
+                scale_columns(self.scaler_, rows)
             probabilities = np.zeros((len(rows), len(self.classes_)))
             probabilities[:, known] = self.estimator_.predict_proba(rows)
             if self.reweight:
                 probabilities = undo_sampling(probabilities, self.sampling_factors_)
             yield positions, probabilities
 
-    def _standardized(self, rows: NDArray[np.float32]) -> StandardScaler:
-        """Scale the columns in place, and the scaler that does it again."""
-        scaler = StandardScaler(copy=False).set_output(transform="default")
-        for start in range(0, len(rows), self.batch_size):
-            scaler.partial_fit(rows[start : start + self.batch_size])
-        scaler.transform(rows)
-        return scaler
-
     def _windows(self, images: Images) -> WindowRows:
         """Windows of images to predict."""
         check_is_fitted(self)
+        self._check_reading()
         windows = WindowRows(images, self.window_, border=self.border_)
         if windows.n_channels != self.n_channels_:
             raise ValueError(
@@ -279,15 +319,30 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_window(self.window)
         check_integer("n_windows", self.n_windows, minimum=1, example="100_000")
         check_choice("border", self.border, BORDERS)
-        for name in ("balance", "reweight", "standardize"):
+        for name in ("balance", "standardize"):
             check_boolean(name, getattr(self, name))
-        check_integer("ignore_label", self.ignore_label, minimum=-(2**63), example="-1")
-        check_integer("batch_size", self.batch_size, minimum=1, example="20_000")
+        self._check_reading()
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
             raise TypeError(
                 f"estimator={self.estimator!r} cannot give class probabilities; give a classifier "
                 "that has predict_proba; try RandomForestClassifier()."
             )
+
+    def _check_reading(self) -> None:
+        """Raise if a constructor value that predictions read is of no use."""
+        check_boolean("reweight", self.reweight)
+        check_label("ignore_label", self.ignore_label)
+        check_integer("batch_size", self.batch_size, minimum=1, example="20_000")
+
+    def _check_can_resume(self) -> None:
+        """Raise unless the estimator can go on from a checkpoint, before there is a file."""
+        if not isinstance(self.estimator, Estimator):
+            raise TypeError(
+                f"checkpoint is given, but estimator is a {type(self.estimator).__name__}, whose "
+                "fit cannot be resumed; give an unfitted classifier of spinney that takes "
+                "checkpoint in fit; try checkpoint=None."
+            )
+        clone(self.estimator)._check_parameters()
 
     def _check_classes(self, classes: NDArray[np.int64]) -> None:
         """Raise unless there are pixels to train on, and windows for each class."""
@@ -310,15 +365,22 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _seeded_clone(estimator: Any, random: np.random.RandomState) -> Any:
-    """An unfitted copy of which each ``random_state`` that was None is set."""
-    copy = clone(estimator)
-    seeds = {
-        name: int(random.randint(np.iinfo(np.int32).max))
-        for name, value in sorted(copy.get_params(deep=True).items())
+def _unseeded(estimator: Any) -> list[str]:
+    """Names of each ``random_state`` within an estimator that is None."""
+    return [
+        name
+        for name, value in sorted(estimator.get_params(deep=True).items())
         if value is None and (name == "random_state" or name.endswith("__random_state"))
-    }
-    return copy.set_params(**seeds)
+    ]
+
+
+def _check_known(found: NDArray[Any], drawn: NDArray[np.int64]) -> None:
+    """Raise if a classifier, fitted elsewhere and frozen, knows a class that was not drawn."""
+    if not np.isin(found, drawn).all():
+        raise ValueError(
+            f"estimator knows the classes {np.asarray(found).tolist()} but windows were drawn of "
+            f"{drawn.tolist()}; give one that knows no others; try an estimator that is not frozen."
+        )
 
 
 def _scatter(

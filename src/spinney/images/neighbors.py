@@ -7,6 +7,7 @@ images make sense here; grey ones must be cut at a threshold first.
 
 from __future__ import annotations
 
+import copy
 import math
 import numbers
 from typing import Any, NamedTuple, Self
@@ -120,18 +121,30 @@ class NeighborFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         self
+            An error leaves the transformer as it was.
         """
+        self._check_parameters()
+        fitted = copy.copy(self)
+        n_pixels = _checked_pixels(fitted, X, reset=True).shape[1]
+        fitted.image_shape_ = _checked_shape(self.image_shape, n_pixels)
+        fitted._check_reading()
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def _check_parameters(self) -> None:
+        """Raise if a constructor value is of no use."""
         check_boolean("include_pixels", self.include_pixels)
         check_integer("step", self.step, minimum=1, example="2")
-        n_pixels = _checked_pixels(self, X, reset=True).shape[1]
-        shape = _checked_shape(self.image_shape, n_pixels)
+
+    def _check_reading(self) -> None:
+        """Raise if images of the fitted shape have no features with these parameters."""
+        self._check_parameters()
+        shape = self.image_shape_
         if not self.include_pixels and not any(_count(places(k, shape, self.step)) for k in KINDS):
             raise ValueError(
                 f"images of {shape[0]}x{shape[1]} pixels have no neighbour features; give images "
                 "of at least 4x3 or 3x4 pixels; try include_pixels=True."
             )
-        self.image_shape_ = shape
-        return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float32]:
         """Features of each image.
@@ -147,6 +160,7 @@ class NeighborFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Zeros and ones, as float32 because that is what forests read without a copy.
         """
         check_is_fitted(self)
+        self._check_reading()
         pixels = _checked_pixels(self, X, reset=False)
         images = pixels.reshape(len(pixels), *self.image_shape_)
         blocks = [pixels] if self.include_pixels else []
@@ -168,6 +182,7 @@ class NeighborFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             ``pixel_i_j``, then ``h_i_j``, ``v_i_j``, ``n_i_j`` and ``s_i_j``.
         """
         check_is_fitted(self)
+        self._check_reading()
         if input_features is not None and len(np.asarray(input_features)) != self.n_features_in_:
             raise ValueError(
                 f"input_features has length {len(np.asarray(input_features))}; give one name a "

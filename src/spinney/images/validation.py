@@ -32,6 +32,15 @@ def check_window(window: object) -> tuple[int, int]:
     return int(window[0]), int(window[1])
 
 
+def check_label(name: str, value: object) -> None:
+    """Raise unless `value` can be a label of a pixel."""
+    accepted = f"give an integer from -2**63 to 2**63 - 1; try {name}=-1."
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}={value!r} is of type {type(value).__name__}; {accepted}")
+    if not -(2**63) <= int(value) < 2**63:
+        raise ValueError(f"{name}={value!r} is no int64; {accepted}")
+
+
 def checked_images(images: Images) -> tuple[NDArray[Any], ...]:
     """Images of shape (height, width, channels), all of the same number of channels."""
     found = tuple(_checked_image(image, f"images[{k}]") for k, image in _numbered(images, "images"))

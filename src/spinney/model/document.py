@@ -47,8 +47,8 @@ def encode_model(model: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     if type(model) not in MODELS:
         raise TypeError(
             f"model is a {type(model).__name__} of {type(model).__module__}; give an estimator of "
-            "spinney, a RegularizationPath or a Tree; try skops or pickle for pipelines, for "
-            "spinney.images, and for estimators of other libraries."
+            "spinney, a RegularizationPath or a Tree; try skops or pickle for pipelines and for "
+            "estimators of other libraries."
         )
     writer = Writer()
     state = writer.state_of(model, KIND)

@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 import spinney.estimators as estimators
+import spinney.images as images
 from spinney.estimators import RandomStructure, RegularizationPath
 from spinney.estimators.parameters import plain_value
+from spinney.images.scaling import new_scaler
 from spinney.model.fitted import check_fitted, fitted_names
 from spinney.model.refusal import checked_index, checked_list, checked_object, checked_text, refuse
 from spinney.model.values import Reader, ValueType, Writer, register
@@ -26,8 +29,9 @@ from spinney.tree.forest import Forest
 
 CLASSES: dict[str, Any] = {
     name: found
-    for name in estimators.__all__
-    if isinstance(found := getattr(estimators, name), type) and issubclass(found, BaseEstimator)
+    for package in (estimators, images)
+    for name in package.__all__
+    if isinstance(found := getattr(package, name), type) and issubclass(found, BaseEstimator)
 }
 """Estimators that a file may name."""
 
@@ -51,6 +55,8 @@ def _estimator_state(value: Any, writer: Writer, where: str) -> dict[str, Any]:
     }
     if hasattr(value, "_metadata_request"):
         state["requests"] = _requests_of(value)
+    if hasattr(value, "_sklearn_output_config"):
+        state["output"] = value._sklearn_output_config["transform"]
     return state
 
 
@@ -61,7 +67,7 @@ def _storable(parameter: Any) -> Any:
 
 def _estimator_of(given: dict[str, Any], reader: Reader, where: str) -> Any:
     wanted = {"class", "parameters", "fitted"}
-    checked_object(given, where, wanted | (given.keys() & {"requests"}))
+    checked_object(given, where, wanted | (given.keys() & {"requests", "output"}))
     name = checked_text(given["class"], f"{where}.class")
     if name not in CLASSES:
         refuse(f"{where} is of the unknown class {name[:60]!r}")
@@ -77,6 +83,8 @@ def _estimator_of(given: dict[str, Any], reader: Reader, where: str) -> Any:
         refuse(f"{where}: {error}", error)
     if "requests" in given:
         _set_requests(model, given["requests"], where)
+    if "output" in given:
+        _set_output(model, checked_text(given["output"], f"{where}.output"), where)
     return model
 
 
@@ -97,7 +105,7 @@ def _parameters_of(given: Any, kind: Any, reader: Reader, where: str) -> dict[st
 
 # What the estimator asks of metadata routing, which clones and pickles keep too.
 
-METHODS = ("fit", "predict", "score")
+METHODS = ("fit", "predict", "predict_proba", "score")
 
 
 def _requests_of(model: Any) -> dict[str, dict[str, Any]]:
@@ -119,6 +127,17 @@ def _set_requests(model: Any, given: Any, where: str) -> None:
             except (ValueError, TypeError) as error:
                 refuse(f"{where} requests {parameter!r} as {str(alias)[:40]!r}", error)
     model._metadata_request = routing
+
+
+# What a transformer answers with, which clones and pickles keep too.
+
+OUTPUTS = ("default", "pandas", "polars")
+
+
+def _set_output(model: Any, word: str, where: str) -> None:
+    if not hasattr(model, "set_output") or word not in OUTPUTS:
+        refuse(f"{where} is a {type(model).__name__} that answers with {word[:40]!r}")
+    model.set_output(transform=word)
 
 
 def _frozen_state(value: Any, writer: Writer, where: str) -> dict[str, Any]:
@@ -219,12 +238,38 @@ def _path_of(given: dict[str, Any], reader: Reader, where: str) -> Regularizatio
     return path
 
 
+SCALED = ("n_samples_seen_", "mean_", "var_", "scale_")
+"""What a scaler of windows has learned; `check_fitted` of its labeler looks at the last three."""
+
+
+def _scaler_state(value: StandardScaler, writer: Writer, where: str) -> dict[str, Any]:
+    if value.get_params() != new_scaler().get_params():
+        raise TypeError(
+            f"{where} is {value}; a scaler of windows, {new_scaler()}, can be stored; try pickle."
+        )
+    return {name: writer.state_of(getattr(value, name), f"{where}.{name}") for name in SCALED}
+
+
+def _scaler_of(given: dict[str, Any], reader: Reader, where: str) -> StandardScaler:
+    checked_object(given, where, SCALED)
+    scaler = new_scaler()
+    found = {name: reader.value_of(given[name], f"{where}.{name}") for name in SCALED}
+    n_seen, mean = found["n_samples_seen_"], found["mean_"]
+    if not isinstance(n_seen, np.integer | np.floating) or not 1 <= n_seen < np.inf:
+        refuse(f"{where}.n_samples_seen_ is {str(n_seen)[:40]} instead of a number of rows")
+    if not isinstance(mean, np.ndarray) or mean.ndim != 1:
+        refuse(f"{where}.mean_ is no row of numbers")
+    scaler.__dict__.update(n_features_in_=len(mean), **found)
+    return scaler
+
+
 for _entry in (
     ValueType("estimator", tuple(CLASSES.values()), _estimator_state, _estimator_of),
     ValueType("frozen", (FrozenEstimator,), _frozen_state, _frozen_of),
     ValueType("forest", (Forest,), _forest_state, _forest_of),
     ValueType("random_structure", (RandomStructure,), _structure_state, _structure_of),
     ValueType("random_state", (np.random.RandomState,), _random_state, _random_of),
+    ValueType("standard_scaler", (StandardScaler,), _scaler_state, _scaler_of),
     ValueType("regularization_path", (RegularizationPath,), _path_state, _path_of),
 ):
     register(_entry)

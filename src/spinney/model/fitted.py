@@ -7,9 +7,6 @@ loaded, and what was loaded is whole.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,48 +29,36 @@ from spinney.estimators.summed import SummedForest
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor, _TAOTree
 from spinney.estimators.tree_base import TreeEstimator
 from spinney.estimators.watched import WatchedForest
+from spinney.model.claims import (
+    Field,
+    are_names,
+    is_ascending,
+    is_bool,
+    is_finite,
+    is_number,
+    is_number_or_nan,
+    is_sampling,
+    is_seed,
+    is_share,
+    is_table,
+    whole,
+)
+from spinney.model.fitted_images import IMAGE_FIELDS, IMAGE_MODELS
 from spinney.optimize.trace import Trace
 from spinney.tables import TableEncoding
 from spinney.tree.forest import Forest
 from spinney.tree.structure import Tree
 
-Claim = Callable[[Any, Any], bool]
-"""Whether a value will do, given the model with all attributes that come before it."""
-
 MOST_THREADS = 2**31 - 1
 
-ROUTING = "_metadata_request"
-"""Set by scikit-learn, not by a fit; stored by other means."""
-
-
-@dataclass(frozen=True)
-class Field:
-    """One fitted attribute of all estimators of a family.
-
-    Attributes
-    ----------
-    owner : type
-        The family.
-    name : str
-    wanted : str
-        What the value must be, for people.
-    holds : callable
-        Whether a value is that.
-    is_required : bool
-        Whether every fit sets it.
-    """
-
-    owner: type
-    name: str
-    wanted: str
-    holds: Claim
-    is_required: bool = True
+OF_SKLEARN = ("_metadata_request", "_sklearn_output_config")
+"""Set by methods of scikit-learn, not by a fit; stored by other means."""
 
 
 def fitted_names(model: Any) -> list[str]:
     """Names of what a fit has stored in an estimator."""
-    parameters = model.get_params(deep=False)
-    return [name for name in vars(model) if name not in parameters and name != ROUTING]
+    others = {*model.get_params(deep=False), *OF_SKLEARN}
+    return [name for name in vars(model) if name not in others]
 
 
 def check_fitted(model: Any) -> None:
@@ -84,8 +69,6 @@ def check_fitted(model: Any) -> None:
     names = vars(model).keys() if isinstance(model, RegularizationPath) else fitted_names(model)
     if not names:
         return
-    if hasattr(model, "n_jobs"):
-        _check_threads(model.n_jobs)
     fields = [field for field in FIELDS if isinstance(model, field.owner)]
     kind = type(model).__name__
     if odd := sorted(set(names) - {field.name for field in fields}):
@@ -102,10 +85,18 @@ def check_fitted(model: Any) -> None:
             raise ValueError(
                 f"{field.name} of {kind} is {_short(value)}; it must be {field.wanted}."
             )
+    _check_parameters_of_predictions(model)
+
+
+def _check_parameters_of_predictions(model: Any) -> None:
+    """Raise unless predictions can read their parameters; most are read by a fit alone."""
+    if isinstance(model, IMAGE_MODELS):
+        model._check_reading()
+    elif hasattr(model, "n_jobs"):
+        _check_threads(model.n_jobs)
 
 
 def _check_threads(n_jobs: Any) -> None:
-    """Raise unless a prediction can read `n_jobs`; most parameters are read by a fit alone."""
     check_n_jobs(n_jobs)
     if n_jobs is not None and abs(int(n_jobs)) > MOST_THREADS:
         raise ValueError(f"n_jobs={str(n_jobs)[:40]}; give at most {MOST_THREADS}.")
@@ -115,56 +106,6 @@ def _short(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} with shape {value.shape}"
     return f"{str(value)[:60]!r} ({type(value).__name__})"
-
-
-# Claims about single values.
-
-
-def _whole(least: int) -> Claim:
-    return lambda value, _: type(value) is int and value >= least
-
-
-def _is_number(value: Any, _: Any) -> bool:
-    return type(value) is float and math.isfinite(value)
-
-
-def _is_number_or_nan(value: Any, _: Any) -> bool:
-    return type(value) is float and not math.isinf(value)
-
-
-def _is_bool(value: Any, _: Any) -> bool:
-    return type(value) is bool
-
-
-def _is_seed(value: Any, _: Any) -> bool:
-    return type(value) is int and 0 <= value < 2**63
-
-
-def _is_sampling(value: Any, _: Any) -> bool:
-    if value is None:
-        return True
-    is_triple = type(value) is tuple and [type(item) for item in value] == [int, int, bool]
-    return is_triple and value[0] >= 1 and value[1] >= 1
-
-
-def _is_share(value: Any, _: Any) -> bool:
-    return _is_number(value, _) and 0 <= value < 1
-
-
-# Claims about arrays.
-
-
-def _is_finite(value: Any, *shape: int) -> bool:
-    """float64 numbers of a shape, all finite."""
-    is_float = isinstance(value, np.ndarray) and value.dtype == np.float64
-    return is_float and value.shape == shape and bool(np.isfinite(value).all())
-
-
-def _is_table(value: Any, n_columns: int) -> bool:
-    """float64 rows of so many columns, finite or nan; of one column flat."""
-    if not isinstance(value, np.ndarray) or value.dtype != np.float64 or np.isinf(value).any():
-        return False
-    return (value.ndim == 2 and value.shape[1] == n_columns) or value.ndim == n_columns == 1
 
 
 def _are_labels(value: Any, model: Any) -> bool:
@@ -181,12 +122,6 @@ def _fits_outputs(n_outputs: int, model: Any) -> bool:
     return trees is None or bool(trees.n_outputs == n_outputs)
 
 
-def _are_names(value: Any, model: Any) -> bool:
-    if not isinstance(value, np.ndarray) or value.dtype != object:
-        return False
-    return value.shape == (model.n_features_in_,) and all(isinstance(name, str) for name in value)
-
-
 def _is_encoding(value: Any, model: Any) -> bool:
     if value is None:
         return True
@@ -200,12 +135,7 @@ def _are_leaf_ids(value: Any, model: Any) -> bool:
     """Ascending node numbers for each tree of the forest that was refined."""
     if not isinstance(value, list) or len(value) != _n_trees(model.forest):
         return False
-    return all(_is_ascending(ids) for ids in value)
-
-
-def _is_ascending(ids: Any) -> bool:
-    is_vector = isinstance(ids, np.ndarray) and ids.dtype == np.int64 and ids.ndim == 1
-    return is_vector and len(ids) >= 1 and ids[0] >= 0 and bool((ids[1:] > ids[:-1]).all())
+    return all(is_ascending(ids) and ids[0] >= 0 for ids in value)
 
 
 # Claims about trees.
@@ -238,7 +168,7 @@ def _are_traces(value: Any, model: Any) -> bool:
 
 
 def _are_weights(value: Any, model: Any) -> bool:
-    is_vector = _is_finite(value, model.forest_.n_trees)
+    is_vector = is_finite(value, model.forest_.n_trees)
     return is_vector and bool((value >= 0).all() and 0 < value.sum() < np.inf)
 
 
@@ -271,7 +201,7 @@ def _are_counts(value: Any, model: RegularizationPath) -> bool:
 
 
 def _are_errors(value: Any, model: RegularizationPath) -> bool:
-    return _is_finite(value, _n_path(model))
+    return is_finite(value, _n_path(model))
 
 
 def _are_errors_or_none(value: Any, model: RegularizationPath) -> bool:
@@ -280,37 +210,37 @@ def _are_errors_or_none(value: Any, model: RegularizationPath) -> bool:
 
 # A claim may look at the attributes of the lines above it.
 FIELDS = (
-    Field(Estimator, "n_features_in_", "an integer >= 1", _whole(1)),
-    Field(Estimator, "feature_names_in_", "a string a column", _are_names, False),
+    Field(Estimator, "n_features_in_", "an integer >= 1", whole(1)),
+    Field(Estimator, "feature_names_in_", "a string a column", are_names, False),
     Field(Estimator, "encoding_", "None or an encoding of these columns", _is_encoding),
     Field(Classification, "n_outputs_", "1", lambda value, _: type(value) is int and value == 1),
-    Field(Regression, "n_outputs_", "an integer >= 1", _whole(1)),
-    Field(Classification, "n_classes_", "an integer >= 1", _whole(1)),
+    Field(Regression, "n_outputs_", "an integer >= 1", whole(1)),
+    Field(Classification, "n_classes_", "an integer >= 1", whole(1)),
     Field(TreeEstimator, "tree_", "a tree of these columns and outputs", _is_tree),
     Field(ForestEstimator, "forest_", "a forest of these columns and outputs", _is_forest),
     Field(Classification, "classes_", "a distinct label a class", _are_labels),
-    Field(Estimator, "n_parameters_", "an integer >= 0", _whole(0)),
-    Field(Estimator, "flops_", "a finite number", _is_number),
+    Field(Estimator, "n_parameters_", "an integer >= 0", whole(0)),
+    Field(Estimator, "flops_", "a finite number", is_number),
     Field(
         Estimator,
         "feature_importances_",
         "a finite number a column",
-        lambda value, model: _is_finite(value, model.n_features_in_),
+        lambda value, model: is_finite(value, model.n_features_in_),
     ),
     Field(_TAOTree, "trace_", "a Trace", lambda value, _: isinstance(value, Trace)),
     Field(
         _FAOForest,
         "n_forests_",
         "a divisor of the number of trees",
-        lambda value, model: _whole(1)(value, model) and model.forest_.n_trees % value == 0,
+        lambda value, model: whole(1)(value, model) and model.forest_.n_trees % value == 0,
     ),
     Field(TracedForest, "traces_", "a Trace a tree, or a forest of FAO", _are_traces),
-    Field(_TAOTree, "n_iter_", "an integer >= 0", _whole(0)),
-    Field(TracedForest, "n_iter_", "an integer >= 0", _whole(0)),
-    Field(SampledForest, "_seed", "a seed", _is_seed),
-    Field(SampledForest, "_sampling", "None or (rows, drawn, bootstrap)", _is_sampling),
-    Field(WatchedForest, "_seed", "a seed", _is_seed),
-    Field(WatchedForest, "_fraction_aside", "a share of the rows", _is_share),
+    Field(_TAOTree, "n_iter_", "an integer >= 0", whole(0)),
+    Field(TracedForest, "n_iter_", "an integer >= 0", whole(0)),
+    Field(SampledForest, "_seed", "a seed", is_seed),
+    Field(SampledForest, "_sampling", "None or (rows, drawn, bootstrap)", is_sampling),
+    Field(WatchedForest, "_seed", "a seed", is_seed),
+    Field(WatchedForest, "_fraction_aside", "a share of the rows", is_share),
     Field(_TAOForest, "_last_tree", "None or a tree of these columns and outputs", _is_last_tree),
     Field(
         SummedForest,
@@ -322,46 +252,46 @@ FIELDS = (
         _GradientBoosting,
         "first_scores_",
         "a finite number an output",
-        lambda value, model: _is_finite(value, model.forest_.n_outputs),
+        lambda value, model: is_finite(value, model.forest_.n_outputs),
     ),
     Field(TAOBoostClassifier, "estimator_weights_", "a finite weight a tree", _are_weights),
     Field(
         TAOBoostClassifier,
         "estimator_errors_",
         "a finite number a tree",
-        lambda value, model: _is_finite(value, model.forest_.n_trees),
+        lambda value, model: is_finite(value, model.forest_.n_trees),
     ),
     Field(
         TAOBoostClassifier,
         "validation_errors_",
         "a finite number a round",
-        lambda value, _: np.ndim(value) == 1 and _is_finite(value, len(value)),
+        lambda value, _: np.ndim(value) == 1 and is_finite(value, len(value)),
         False,
     ),
     Field(
         SummedForest,
         "validation_losses_",
         "a finite number a round",
-        lambda value, _: np.ndim(value) == 1 and _is_finite(value, len(value)),
+        lambda value, _: np.ndim(value) == 1 and is_finite(value, len(value)),
         False,
     ),
-    Field(SampledForest, "oob_score_", "a number or nan", _is_number_or_nan, False),
+    Field(SampledForest, "oob_score_", "a number or nan", is_number_or_nan, False),
     Field(
         SampledClassifier,
         "oob_decision_function_",
         "a number or nan a row and class",
-        lambda value, model: np.ndim(value) == 2 and _is_table(value, model.n_classes_),
+        lambda value, model: np.ndim(value) == 2 and is_table(value, model.n_classes_),
         False,
     ),
     Field(
         SampledRegressor,
         "oob_prediction_",
         "a number or nan a row and output",
-        lambda value, model: _is_table(value, model.n_outputs_),
+        lambda value, model: is_table(value, model.n_outputs_),
         False,
     ),
     Field(_RefinedForest, "n_features_in_", "that of a fitted forest", _suits_forest),
-    Field(_RefinedForest, "feature_names_in_", "a string a column", _are_names, False),
+    Field(_RefinedForest, "feature_names_in_", "a string a column", are_names, False),
     Field(_RefinedForest, "_leaf_ids", "ascending node numbers a tree", _are_leaf_ids),
     Field(
         _RefinedForest,
@@ -374,29 +304,29 @@ FIELDS = (
         RefinedForestRegressor,
         "mean_",
         "a finite number an output",
-        lambda value, _: np.ndim(value) == 1 and len(value) >= 1 and _is_finite(value, len(value)),
+        lambda value, _: np.ndim(value) == 1 and len(value) >= 1 and is_finite(value, len(value)),
     ),
     Field(
         RefinedForestClassifier,
         "leaf_values_",
         "a finite number a leaf and class",
-        lambda value, model: _is_finite(value, model.n_leaves_, len(model.classes_)),
+        lambda value, model: is_finite(value, model.n_leaves_, len(model.classes_)),
     ),
     Field(
         RefinedForestRegressor,
         "leaf_values_",
         "a finite number a leaf and output",
-        lambda value, model: _is_finite(value, model.n_leaves_, len(model.mean_)),
+        lambda value, model: is_finite(value, model.n_leaves_, len(model.mean_)),
     ),
-    Field(RefinedForestRegressor, "_is_flat", "true or false", _is_bool),
+    Field(RefinedForestRegressor, "_is_flat", "true or false", is_bool),
     Field(
         _RefinedForest,
         "_fitted_loss",
         "a loss of refined forests",
         lambda value, _: type(value) is str and value in SCORE_LOSSES,
     ),
-    Field(_RefinedForest, "score_before_", "a number or nan", _is_number_or_nan),
-    Field(_RefinedForest, "score_after_", "a number or nan", _is_number_or_nan),
+    Field(_RefinedForest, "score_before_", "a number or nan", is_number_or_nan),
+    Field(_RefinedForest, "score_after_", "a number or nan", is_number_or_nan),
     Field(RegularizationPath, "estimators", "fitted TAO trees", _are_path_trees),
     Field(RegularizationPath, "alphas", "a finite number a tree", _are_errors),
     Field(RegularizationPath, "n_parameters", "an integer a tree", _are_counts),
@@ -409,4 +339,5 @@ FIELDS = (
         "a finite number a tree",
         _are_errors_or_none,
     ),
+    *IMAGE_FIELDS,
 )

@@ -24,6 +24,8 @@ from spinney.tables.columns import (
     time_column,
 )
 
+#: numpy has no such numbers, so they are read as float64.
+_LONG = (nw.Int128, nw.UInt128)
 _NESTED = (nw.List, nw.Array, nw.Struct, nw.Binary, nw.Time)
 
 
@@ -117,6 +119,8 @@ def _array(X: object) -> NDArray[Any] | None:
 def _is_numeric(series: Any) -> bool:
     if series.dtype == nw.Boolean:  # numpy has no missing truth value
         return not series.null_count()
+    if series.dtype in _LONG:
+        return False
     if series.dtype == nw.Unknown:
         return _is_matrix_of_pandas(getattr(series.to_native(), "dtype", None))
     return bool(series.dtype.is_numeric())
@@ -135,6 +139,8 @@ def _is_matrix_of_pandas(dtype: Any) -> bool:
 
 def _read_series(series: Any, label: str) -> Column:
     dtype = series.dtype
+    if dtype in _LONG:
+        return number_column(series.cast(nw.Float64).to_numpy())
     if dtype.is_numeric():
         return number_column(series.to_numpy())
     if dtype == nw.Boolean:
