@@ -33,4 +33,4 @@ def test_plots_of_every_kind_are_drawn(tmp_path):
     main_of("plots")(tmp_path / "figures")
     drawn = sorted((tmp_path / "figures").iterdir())
     assert len(drawn) == 16
-    assert all(path.stat().st_size > 5000 for path in drawn)  # an empty figure has less
+    assert all(path.stat().st_size > 20_000 for path in drawn)  # empty axes have 9,000 bytes
