@@ -103,6 +103,19 @@ def test_rows_lie_inside_the_plane_and_have_their_classes() -> None:
     assert regions(fitted("tree"), X).points is None
 
 
+def test_classes_have_names_and_numbers_a_scale() -> None:
+    display = regions(fitted("tree"), X, Y, class_names=["$up$", "_down"])
+    draw(display)
+    names = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert [name.replace("\\$", "$").strip() for name in names] == ["$up$", "_down"]
+    own = regions(fitted("tree"), X, Y).ax_.get_legend().get_texts()
+    assert [text.get_text() for text in own] == ["0", "1"]
+    display = regions(fitted("tree of numbers"), X, NUMBERS)
+    assert display.ax_.get_legend() is None
+    [scale] = [ax for ax in display.figure_.axes if ax is not display.ax_]
+    assert scale.get_ylabel() == "prediction (unit of y)"
+
+
 def test_lines_of_one_tree_or_of_none_can_be_taken() -> None:
     model = fitted("bagged")
     assert set(regions(model, X, trees=1).segments.trees) == {1}

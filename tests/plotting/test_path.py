@@ -68,6 +68,7 @@ def test_alpha_of_zero_has_a_place_and_order_does_not_matter() -> None:
     drawn = line(display.ax_, "training")
     assert drawn.get_ydata().tolist() == path.train_error[order].tolist()
     assert drawn.get_xdata().tolist() == [0.1, 1.0, 10.0]
+    assert display.sizes.tolist() == path.n_parameters[order].tolist()
     ticks = dict(zip(display.ax_.get_xticks(), display.ax_.get_xticklabels(), strict=True))
     assert ticks[0.1].get_text() == "0"
 

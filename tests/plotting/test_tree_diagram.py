@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import spinney
 from spinney.plotting import TreeDisplay, plot_tree
-from spinney.plotting.tree_nodes import SCORES
+from spinney.plotting.tree_nodes import SCORES, NodeWriter
 from spinney.tree import from_sklearn
 from spinney.tree.structure import children_of
 from tests import reference
@@ -159,6 +159,21 @@ def path_to(tree, node: int) -> list[int]:
     while path[-1] > 0:
         path.append(int(tree.parent[path[-1]]))
     return path
+
+
+def test_yes_stands_at_right_children_and_no_at_left_ones() -> None:
+    model = small_model("greedy_forest_classifier")
+    display = plot_tree(model, tree=0)
+    tree, writer = model.trees_[0], NodeWriter(display)
+    answers = [text for text in display.ax_.texts if text.get_text() in ("yes", "no")]
+    assert len(answers) == len(display.nodes) - 1
+    for text in answers:
+        x, y = text.get_position()
+        distances = np.hypot(writer.x[display.nodes] - x, writer.y[display.nodes] - y)
+        node = display.nodes[distances.argmin()]
+        is_right = node == tree.right[tree.parent[node]]
+        assert text.get_text() == ("yes" if is_right else "no")
+        assert (y > writer.y[node]) == is_right  # beside the edge, not on it
 
 
 def test_a_tree_of_one_leaf_is_drawn() -> None:

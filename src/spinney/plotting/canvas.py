@@ -35,9 +35,8 @@ def check_matplotlib() -> None:
 
 def figure_of(ax: Axes) -> Figure:
     """The figure that axes belong to, also if they are in a part of it."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    return figure
+    # The figure of a figure is itself, that of a part of one is the whole.
+    return ax.figure.figure
 
 
 def foreground(ax: Axes) -> str:

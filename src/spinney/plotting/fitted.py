@@ -7,7 +7,7 @@ refined leaves, or a bare `Tree`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,14 +46,13 @@ def tree_of(model: Any, number: int | None) -> tuple[int, Tree]:
     """One tree of a model and its number; the number may be left out if there is but one."""
     trees = trees_of(model)
     if number is None and len(trees) == 1:
-        number = 0
-    is_number = isinstance(number, int | np.integer) and not isinstance(number, bool)
-    if not is_number or not 0 <= int(number or 0) < len(trees):
+        return 0, trees[0]
+    if not is_whole(number) or not 0 <= number < len(trees):
         raise ValueError(
             f"tree={number!r} of a model of {len(trees)} trees; give the number of one, from 0 to "
             f"{len(trees) - 1}; try tree=0."
         )
-    return int(number or 0), trees[int(number or 0)]
+    return int(number), trees[number]
 
 
 def coordinate_names(model: Any, given: Names | None, n_features: int) -> list[str]:
@@ -176,12 +175,16 @@ def check_same_length(X: Matrix, y: NDArray[np.float64]) -> None:
         raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; give one target a row.")
 
 
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number, of Python or of numpy; True and False are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def checked_count(name: str, value: object, least: int) -> int:
     """A whole number that is not too small."""
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_whole or int(value) < least:  # type: ignore[call-overload]
+    if not is_whole(value) or value < least:
         raise ValueError(f"{name}={value!r}; give a whole number >= {least}; try {name}={least}.")
-    return int(value)  # type: ignore[call-overload,no-any-return]
+    return int(value)
 
 
 def checked_spread(

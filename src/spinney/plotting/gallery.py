@@ -107,9 +107,8 @@ class HyperplaneGalleryDisplay:
         tree : int, optional
             Take only this tree of a forest.
         sort_by : {"rows", "importance", "tree"}, optional
-            Most rows first; largest decrease of impurity first; or tree by tree from the root
-            down. Default: the first of these for which X and y were given, that is "rows" with
-            X.
+            Most rows first; largest decrease of impurity first, for which y is needed; or tree
+            by tree from the root down. Default: "rows" with X, else "tree".
         max_planes : int, default=24
             Most hyperplanes to draw.
         n_columns : int, optional
@@ -247,23 +246,23 @@ class _Splits:
 def _splits_of(
     chosen: list[tuple[int, Tree]], model: Any, rows: Matrix | None, y: ArrayLike | None
 ) -> _Splits:
-    targets = None
+    """All splits of the chosen trees, and what the rows and targets tell of them."""
+    n_rows: list[NDArray[np.float64]] = []
+    importances: list[NDArray[np.float64]] = []
+    if rows is not None:
+        n_rows = [node_totals(tree, rows)[tree.split_nodes] for _, tree in chosen]
     if y is not None:
         if rows is None:
             raise ValueError("y was given without X; give the rows that it belongs to.")
         targets = indicators(model, y)
         check_same_length(rows, targets)
+        importances = [impurity_decreases(tree, rows, targets) for _, tree in chosen]
+    numbers = [np.full(len(tree.split_nodes), number) for number, tree in chosen]
     return _Splits(
-        np.concatenate([np.full(len(tree.split_nodes), number) for number, tree in chosen]),
+        np.concatenate(numbers),
         np.concatenate([tree.split_nodes.astype(np.int64) for _, tree in chosen]),
-        None
-        if rows is None
-        else np.concatenate(
-            [node_totals(tree, rows)[tree.split_nodes] for _, tree in chosen]
-        ).astype(np.int64),
-        None
-        if rows is None or targets is None
-        else np.concatenate([impurity_decreases(tree, rows, targets) for _, tree in chosen]),
+        np.concatenate(n_rows).astype(np.int64) if n_rows else None,
+        np.concatenate(importances) if importances else None,
     )
 
 

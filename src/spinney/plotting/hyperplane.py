@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.plotting.colors import DIVERGING
+from spinney.plotting.fitted import is_whole
 from spinney.plotting.text import number
 from spinney.tree.structure import Tree
 
@@ -90,7 +91,7 @@ def checked_image_shape(image_shape: Any, n_features: int) -> tuple[int, int] | 
     if image_shape is None:
         return None
     shape = image_shape if isinstance(image_shape, tuple | list) else ()
-    is_pair = len(shape) == 2 and all(isinstance(size, int | np.integer) for size in shape)
+    is_pair = len(shape) == 2 and all(is_whole(size) for size in shape)
     if not is_pair or min(shape) < 1 or shape[0] * shape[1] != n_features:
         raise ValueError(
             f"image_shape={image_shape!r} for hyperplanes of {n_features} coordinates; give "

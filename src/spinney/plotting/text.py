@@ -1,8 +1,8 @@
 """Names and numbers as they are written into plots.
 
-Names come from data and may hold anything. matplotlib reads a pair of dollar signs as mathematics
-and leaves a line out of a legend whose name begins with an underscore; neither happens to a name
-that went through `plain`.
+Names come from data and may hold anything. matplotlib reads a pair of dollar signs as mathematics,
+and before version 3.10 it left a line out of a legend whose name begins with an underscore. Neither
+happens to a name that went through `plain`.
 """
 
 from __future__ import annotations
