@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 from typing import Any
 
 from spinney.cli.reading import Format
@@ -14,6 +15,7 @@ class Help(argparse.RawDescriptionHelpFormatter):
     """Help with descriptions and examples laid out as they are written."""
 
     def __init__(self, prog: str, **options: Any) -> None:
+        options["width"] = min(100, shutil.get_terminal_size().columns - 2)
         super().__init__(prog, max_help_position=28, **options)
 
 

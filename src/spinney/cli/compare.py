@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Iterator
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from spinney.cli.scores import rmse
 from spinney.cli.target import CLASSIFICATION, TASKS
 from spinney.cli.train import add_columns, add_fitting, categorical_features, read_training
 
-MOST_ROWS = 20_000
+MOST_ROWS = 10_000
 BUDGET = 240
 FOLDS = 3
 
@@ -94,11 +94,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     folds = list(_folds(y, task, options))
     board = Leaderboard(task, options.folds)
     code = OK
+    start, cpu_start = perf_counter(), process_time()
     try:
         _measure(board, entered, (table, y), folds, categories, options, console)
     except KeyboardInterrupt:
         console.say("\ninterrupted; this is what was measured:")
         code = INTERRUPTED
+    console.say(
+        f"{perf_counter() - start:.0f} s, {process_time() - cpu_start:.0f} s of processor time"
+    )
     console.answer(board.to_json(), board.to_text())
     return code if board.cells or code else FAILED
 
@@ -170,7 +174,7 @@ def _measure(
     options: argparse.Namespace,
     console: Console,
 ) -> None:
-    """Fill the leaderboard, fold by fold."""
+    """Fill the leaderboard, fold by fold, as long as there is time."""
     from threadpoolctl import threadpool_limits
 
     n_jobs = int(effective_n_jobs(options.n_jobs))
@@ -179,27 +183,27 @@ def _measure(
         f"{counted(len(names), 'model')}, {options.folds} folds, {counted(len(rows[1]), 'row')}, "
         f"{counted(n_jobs, 'core')}" + (f", {options.budget:g} s" if options.budget > 0 else "")
     )
-    number = 0
-    for fold, (fitted, judged) in enumerate(folds, start=1):
-        for name in names:
-            number += 1
-            place = f"[{number:{len(str(len(names) * len(folds)))}}/{len(names) * len(folds)}]"
-            title = f"{place} fold {fold}  {title_of(name, board.task)}"
-            if name in board.failures:
-                continue
-            if perf_counter() + board.slowest(name) > end:
-                console.say(f"{title}: left out, no time")
-                continue
-            console.say(f"{title} … ", end="")
-            contestant = make(
-                name,
-                board.task,
-                seed=options.random_state,
-                n_jobs=n_jobs,
-                categorical_features=categories,
-            )
-            with threadpool_limits(limits=n_jobs), console.only_talk():
-                _one_fit(board, name, contestant, rows, fitted, judged, console)
+    runs = [(fold, name) for fold in range(len(folds)) for name in names]
+    n_left_out = 0
+    for number, (fold, name) in enumerate(runs, start=1):
+        if name in board.failures:
+            continue
+        if perf_counter() + board.slowest(name) > end:
+            n_left_out += 1
+            continue
+        place = f"[{number:{len(str(len(runs)))}}/{len(runs)}]"
+        console.say(f"{place} fold {fold + 1}  {title_of(name, board.task)} … ", end="")
+        contestant = make(
+            name,
+            board.task,
+            seed=options.random_state,
+            n_jobs=n_jobs,
+            categorical_features=categories,
+        )
+        with threadpool_limits(limits=n_jobs), console.only_talk():
+            _one_fit(board, name, contestant, rows, folds[fold], console)
+    if n_left_out:
+        console.say(f"left out {counted(n_left_out, 'fit')}: no time; give a larger --budget")
 
 
 def _one_fit(
@@ -207,12 +211,11 @@ def _one_fit(
     name: str,
     contestant: Any,
     rows: tuple[Any, NDArray[Any]],
-    fitted: NDArray[Any],
-    judged: NDArray[Any],
+    fold: tuple[NDArray[Any], NDArray[Any]],
     console: Console,
 ) -> None:
     """Measure one model on one fold; an error of a model ends that model only."""
-    X, y = rows
+    (X, y), (fitted, judged) = rows, fold
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -234,12 +237,13 @@ def _cell(
     board: Leaderboard,
 ) -> Cell:
     prepared = contestant.prepare(X_fitted), contestant.prepare(X_judged)
-    start = perf_counter()
+    start, cpu_start = perf_counter(), process_time()
     contestant.fit(prepared[0], y_fitted)
-    fit_seconds = perf_counter() - start
+    fit_seconds, cpu_seconds = perf_counter() - start, process_time() - cpu_start
     start = perf_counter()
     predicted = contestant.predict(prepared[1])
     predict_seconds = perf_counter() - start
     is_class = board.task == CLASSIFICATION
     error = float(np.mean(predicted != y_judged)) if is_class else rmse(y_judged, predicted)
-    return Cell(error, fit_seconds, 1e6 * predict_seconds / len(y_judged), contestant.n_bytes())
+    row_seconds = predict_seconds / len(y_judged)
+    return Cell(error, fit_seconds, cpu_seconds, 1e6 * row_seconds, contestant.n_bytes())

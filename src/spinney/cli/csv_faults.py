@@ -48,6 +48,21 @@ def bad_row(text: str, delimiter: str) -> str | None:
     return None
 
 
+def unclosed_quote(text: str, delimiter: str) -> str | None:
+    """Where a quote opens that nothing closes, so that the rest of the file is one cell."""
+    if text.count('"') % 2 == 0:
+        return None
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    start = 1
+    try:
+        for _ in reader:
+            start = reader.line_num + 1
+    except csv.Error as error:
+        if "unexpected end" in str(error):
+            return f"line {start}: a quote opens here that is never closed; close it"
+    return None
+
+
 def line_of_row(text: str, delimiter: str, row: int) -> int | None:
     """The line on which row number `row` starts; the first row below the header is 0."""
     for number, (line, _) in enumerate(rows_of(text, delimiter)):

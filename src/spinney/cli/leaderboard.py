@@ -17,6 +17,7 @@ class Cell:
 
     error: float
     fit_seconds: float
+    fit_cpu_seconds: float
     microseconds_a_row: float
     n_bytes: int
 
@@ -68,6 +69,7 @@ class Leaderboard:
             "folds": len(cells),
             "bytes": round(mean(cell.n_bytes for cell in cells)),
             "fit_seconds": mean(cell.fit_seconds for cell in cells),
+            "fit_cpu_seconds": mean(cell.fit_cpu_seconds for cell in cells),
             "microseconds_a_row": mean(cell.microseconds_a_row for cell in cells),
         }
 

@@ -70,6 +70,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Run one subcommand; every error becomes one line and an exit code."""
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is only for developers
+            warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _teller(console)
             code = int(options.run(options, console) or OK)
         console.out.flush()

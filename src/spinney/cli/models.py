@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -152,7 +153,15 @@ def read_value(text: str) -> Any:
 def when_to_take() -> str:
     """One paragraph a model, for help texts."""
     width = max(map(len, MODELS))
-    return "\n".join(f"  {name.ljust(width)}  {model.when}" for name, model in MODELS.items())
+    return "\n".join(
+        textwrap.fill(
+            model.when,
+            98,
+            initial_indent=f"  {name.ljust(width)}  ",
+            subsequent_indent=" " * (width + 4),
+        )
+        for name, model in MODELS.items()
+    )
 
 
 def parameters_of(name: str) -> str:

@@ -179,7 +179,7 @@ def _named(rows: PeerRows) -> dict[str, NDArray[Any]]:
     for column, is_category in enumerate(rows.is_category):
         values = rows.matrix[:, column]
         if is_category:
-            texts = ["" if value != value else f"{value:.0f}" for value in values]
+            texts = ["" if value != value else f"level {value:.0f}" for value in values]
             found[f"x{column}"] = np.array(texts)
         else:
             found[f"x{column}"] = values.astype(np.float32)

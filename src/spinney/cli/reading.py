@@ -196,6 +196,9 @@ def read_text(text: str, name: str, delimiter: str, form: Format, texts: Collect
     except pyarrow.ArrowException as error:
         fault = csv_faults.bad_row(text, delimiter) or str(error)
         raise CommandError(f"{name}, {fault}") from error
+    unclosed = csv_faults.unclosed_quote(text, delimiter)
+    if unclosed is not None:
+        raise CommandError(f"{name}, {unclosed}")
     if not table.num_rows:
         raise CommandError(f"{name} has a header but no rows; give at least one row")
     named = [column for column in table.column_names if column.strip()]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import spinney
 from spinney.cli.arguments import add_command, add_json, add_table, add_target, format_of, share
 from spinney.cli.columns import check_known, split_names
-from spinney.cli.console import Console
+from spinney.cli.console import Console, standard_console
 from spinney.cli.errors import OK, CommandError
 from spinney.cli.layout import bytes_text, counted, listed
 from spinney.cli.loading import trees_of
@@ -60,7 +60,8 @@ class _ListParameters(argparse.Action):
         values: Any,
         option_string: str | None = None,  # noqa: ARG002
     ) -> None:
-        parser.exit(message=parameters_of(values) + "\n")
+        standard_console().result(parameters_of(values))
+        parser.exit()
 
 
 def add_parser(commands: Any) -> None:
