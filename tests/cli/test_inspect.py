@@ -71,7 +71,7 @@ FOREST = spinney.TAOForestClassifier(n_estimators=12, max_depth=2, max_iter=2, r
         lambda: spinney.regularization_path(
             spinney.TAOTreeClassifier(max_depth=2), X, Y, alphas=[1.0]
         ),
-        lambda: spinney.TAOTreeRegressor(),
+        spinney.TAOTreeRegressor,
     ],
     ids=["forest", "refined", "outputs", "no names", "bare tree", "path", "not fitted"],
 )

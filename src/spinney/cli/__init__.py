@@ -3,6 +3,6 @@
 Results go to standard output and talk to standard error, so that pipes carry results only.
 """
 
-from spinney.cli.main import main
+from spinney.cli.entry import main
 
 __all__ = ["main"]

@@ -32,9 +32,10 @@ far as they are installed, on your table by cross-validation. Each has the defau
 this tells where to start, not what careful tuning gives.
 
 The leaderboard has the error, the size of the stored model, seconds of a fit and microseconds to
-predict a row, as means over the folds. The first fold is done for all models, then the second, so
-that what is there can be compared at any time: Ctrl-C prints it, too. No fit is started that would
-probably end after --budget seconds, going by the folds before; the one that runs is finished.
+predict a row, as means over the folds, with one core unless --n-jobs says otherwise. The first fold
+is done for all models, then the second, so that what is there can be compared at any time: Ctrl-C
+prints it, too. No fit is started that would probably end after --budget seconds, going by the folds
+before; the one that runs is finished.
 Larger tables are cut to a random sample of {MOST_ROWS:,} rows; --max-rows 0 takes all.
 """
 EXAMPLES = """
@@ -78,7 +79,7 @@ def add_parser(commands: Any) -> None:
         default=MOST_ROWS,
         help=f"rows to draw from a larger table (default {MOST_ROWS}; 0: all)",
     )
-    add_fitting(parser)
+    add_fitting(parser, n_jobs=1, why="times can be compared; -1: all")
     add_json(parser)
 
 

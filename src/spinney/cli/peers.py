@@ -101,7 +101,7 @@ class PeerKind:
 
 
 class _Matrix:
-    """An estimator with scikit-learn's face that reads a matrix.
+    """An estimator with scikit-learn's face, on rows in a matrix.
 
     `make` gives the estimator and the options of its fit, for rows that are known by then.
     """
@@ -112,30 +112,41 @@ class _Matrix:
 
     def fit(self, rows: PeerRows, y: NDArray[Any]) -> None:
         self._estimator, options = self._make(rows)
-        self._estimator.fit(self._given(rows), y, **options)
+        self._estimator.fit(rows.matrix, y, **options)
 
     def predict(self, rows: PeerRows) -> NDArray[Any]:
-        return np.asarray(self._estimator.predict(self._given(rows))).ravel()
+        return np.asarray(self._estimator.predict(rows.matrix)).ravel()
 
     def n_bytes(self) -> int:
         return len(pickle.dumps(self._estimator))
 
-    def _given(self, rows: PeerRows) -> Any:
-        return rows.matrix
+
+class _CatBoost:
+    """CatBoost, which wants numbers and categories apart, the latter as bytes."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator = estimator
+
+    def fit(self, rows: PeerRows, y: NDArray[Any]) -> None:
+        self._estimator.fit(_pool(rows, y))
+
+    def predict(self, rows: PeerRows) -> NDArray[Any]:
+        return np.asarray(self._estimator.predict(_pool(rows))).ravel()
+
+    def n_bytes(self) -> int:
+        return len(pickle.dumps(self._estimator))
 
 
-class _CatBoostRows(_Matrix):
-    """CatBoost wants numbers and categories apart, the latter as bytes."""
+def _pool(rows: PeerRows, y: NDArray[Any] | None = None) -> Any:
+    import catboost
 
-    def _given(self, rows: PeerRows) -> Any:
-        import catboost
-
-        codes = rows.matrix[:, rows.is_category]
-        texts = np.array([[b"%d" % code if code == code else b"" for code in row] for row in codes])
-        return catboost.FeaturesData(
-            num_feature_data=rows.matrix[:, ~rows.is_category].astype(np.float32),
-            cat_feature_data=texts.astype(object).reshape(codes.shape),
-        )
+    codes = rows.matrix[:, rows.is_category]
+    texts = [[b"" if code != code else b"%d" % code for code in row] for row in codes.tolist()]
+    data = catboost.FeaturesData(
+        num_feature_data=rows.matrix[:, ~rows.is_category].astype(np.float32),
+        cat_feature_data=np.array(texts, dtype=object).reshape(codes.shape),
+    )
+    return catboost.Pool(data, y)
 
 
 class _YDF:
@@ -243,7 +254,7 @@ def _catboost(task: str, seed: int, n_jobs: int) -> Peer:
 
     kind = catboost.CatBoostClassifier if task == CLASSIFICATION else catboost.CatBoostRegressor
     options = {"logging_level": "Silent", "allow_writing_files": False}
-    return _CatBoostRows(lambda _: (kind(random_seed=seed, thread_count=n_jobs, **options), {}))
+    return _CatBoost(kind(random_seed=seed, thread_count=n_jobs, **options))
 
 
 PEERS = {

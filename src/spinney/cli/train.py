@@ -118,11 +118,11 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_fitting(parser: argparse.ArgumentParser) -> None:
+def add_fitting(parser: argparse.ArgumentParser, *, n_jobs: int = -1, why: str = "all") -> None:
     """Seed and cores."""
     parser.add_argument("--random-state", metavar="N", type=int, default=0, help="seed (default 0)")
     parser.add_argument(
-        "--n-jobs", metavar="N", type=int, default=-1, help="cores (default -1: all)"
+        "--n-jobs", metavar="N", type=int, default=n_jobs, help=f"cores (default {n_jobs}: {why})"
     )
 
 
