@@ -30,13 +30,13 @@ ORDER = (
     "extra_trees",
     "random_forest",
     "xgboost",
-    "ydf",
     "bagged",
     "fao",
     "boosted",
     "co2",
     "gradient",
     "catboost",
+    "ydf",
 )
 
 
