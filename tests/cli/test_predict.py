@@ -140,3 +140,13 @@ def test_a_model_that_was_never_fitted_is_refused(run: Run, tmp_path: Path, tabl
     ran = run("predict", tmp_path / "m.spinney", table)
     assert ran.code == 1
     assert "never fitted" in ran.err
+
+
+def test_an_infinite_number_is_named_with_its_line(run: Run, model: Path, tmp_path: Path) -> None:
+    rows = people(6, 1)
+    rows[2][5] = "inf"
+    path = write_csv(tmp_path / "t.csv", HEADER, rows)
+    for words in (("predict", model, path), ("train", path, "-t", "income", "-o", model)):
+        ran = run(*words)
+        assert ran.code == 1
+        assert f"{path}, line 4: column 'wage' holds an infinite number" in ran.err

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from typing import Any
+from typing import Any, NoReturn
 
+from spinney.cli.errors import USAGE
 from spinney.cli.reading import Format
 
 EXIT_CODES = "exit codes: 0 done, 1 data or model cannot be used, 2 wrong usage, 130 interrupted"
@@ -17,6 +18,14 @@ class Help(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str, **options: Any) -> None:
         options["width"] = min(100, shutil.get_terminal_size().columns - 2)
         super().__init__(prog, max_help_position=28, **options)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, as all errors of the program are."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and end."""
+        self.exit(USAGE, f"{self.prog}: error: {message}; see {self.prog} --help\n")
 
 
 def add_command(

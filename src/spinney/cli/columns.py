@@ -105,7 +105,26 @@ def rows_for(model: Any, data: Data, console: Console, *, aside: Sequence[str] =
         console.say(f"left aside, because the model does not read them: {listed(extra)}")
     for name, role in zip(names, roles_of(model), strict=True):
         _check_kind(data, name, role)
+    check_finite(data, names)
     return data.table.select(names)
+
+
+def check_finite(data: Data, names: Iterable[str]) -> None:
+    """Raise, with the line, if a number is infinite."""
+    import pyarrow
+    from pyarrow import compute
+
+    for name in names:
+        column = data.table.column(name)
+        if not pyarrow.types.is_floating(column.type):
+            continue
+        is_infinite = compute.fill_null(compute.is_inf(column), False)
+        if compute.any(is_infinite).as_py():
+            place = data.place(compute.index(is_infinite, True).as_py())
+            raise CommandError(
+                f"{data.name}, {place}: column {name!r} holds an infinite number; give a finite "
+                "one, or leave the cell empty if it is not known"
+            )
 
 
 def _check_kind(data: Data, name: str, role: str) -> None:

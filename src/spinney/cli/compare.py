@@ -31,8 +31,9 @@ Compare all forests of spinney with those of scikit-learn, XGBoost, LightGBM, Ca
 far as they are installed, on your table by cross-validation. Each has the defaults of its library:
 this tells where to start, not what careful tuning gives.
 
-The leaderboard has the error, the size of the stored model, seconds of a fit and microseconds to
-predict a row, as means over the folds, with one core unless --n-jobs says otherwise. The first fold
+The leaderboard has the error, the size of the stored model, seconds of a fit by the clock and of
+the processor, and microseconds to predict a row, as means over the folds, with one core unless
+--n-jobs says otherwise. The first fold
 is done for all models, then the second, so that what is there can be compared at any time: Ctrl-C
 prints it, too. No fit is started that would probably end after --budget seconds, going by the folds
 before; the one that runs is finished.

@@ -22,7 +22,7 @@ from spinney.cli import (
     report,
     train,
 )
-from spinney.cli.arguments import EXIT_CODES, Help
+from spinney.cli.arguments import EXIT_CODES, Help, Parser
 from spinney.cli.console import Console, one_line, standard_console
 from spinney.cli.errors import FAILED, INTERRUPTED, OK, CommandError
 
@@ -102,7 +102,7 @@ def message_of(error: Exception) -> str:
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all subcommands."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         "spinney",
         description=DESCRIPTION,
         epilog=EXAMPLES,

@@ -90,7 +90,7 @@ class Leaderboard:
         rows = self.rows()
         is_short = any(row["folds"] < self.n_folds for row in rows)
         error = "error %" if self.task == CLASSIFICATION else "RMSE"
-        header = ["", "model", error, "size", "fit s", "predict µs/row"]
+        header = ["", "model", error, "size", "fit s", "CPU s", "predict µs/row"]
         lines = [
             [
                 f"{place}",
@@ -98,6 +98,7 @@ class Leaderboard:
                 self.error_text(row[self.measure], row["deviation"]),
                 bytes_text(row["bytes"]),
                 f"{row['fit_seconds']:.2f}",
+                f"{row['fit_cpu_seconds']:.2f}",
                 f"{row['microseconds_a_row']:.3g}",
             ]
             for place, row in enumerate(rows, start=1)

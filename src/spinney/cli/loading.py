@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import spinney
 from spinney.cli.errors import CommandError
+from spinney.cli.reading import TABLES
 from spinney.cli.target import CLASSIFICATION, REGRESSION
 from spinney.tree import Tree
 
@@ -18,6 +20,8 @@ def load_model(path: str) -> Any:
     CommandError
         If the file holds something that does not predict from a table.
     """
+    if Path(path).suffix in TABLES:
+        raise CommandError(f"{path} is a table; the model file comes first, then the table")
     model = spinney.load(path)
     if not hasattr(model, "predict"):
         raise CommandError(

@@ -21,6 +21,8 @@ from spinney.cli.layout import listed
 STANDARD_INPUT = "-"
 INSTALL = "pip install 'spinney[cli]'"
 
+TABLES = (".csv", ".tsv", ".tab", ".parquet", ".gz")
+
 _TABS = (".tsv", ".tab")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _NAMES_OF_DELIMITERS = {"\t": "tab"}
@@ -156,6 +158,8 @@ def _check_kind(data: bytes, path: str, name: str) -> None:
         raise CommandError(f"{name} is empty; give a header line with names and rows below it")
     if path.endswith(".parquet"):
         raise CommandError(f"{name} is no Parquet file; if it is CSV, rename it")
+    if path.endswith(".spinney"):
+        raise CommandError(f"{name} is a model file; the model comes first, then the table")
     if data[:2] == b"PK":
         raise CommandError(f"{name} is a zip file or a spreadsheet; save the table as CSV")
 

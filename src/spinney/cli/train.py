@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import spinney
 from spinney.cli.arguments import add_command, add_json, add_table, add_target, format_of, share
-from spinney.cli.columns import check_known, split_names
+from spinney.cli.columns import check_finite, check_known, split_names
 from spinney.cli.console import Console, standard_console
 from spinney.cli.errors import OK, CommandError
 from spinney.cli.layout import bytes_text, counted, listed
@@ -171,6 +171,7 @@ def read_training(options: argparse.Namespace, console: Console) -> tuple[Data, 
     if options.task is None:
         console.say(f"{task} of {target.name}, because {why}{_otherwise(target, task)}")
     task = options.task or task
+    check_finite(data, data.names)
     tell_of_texts(data, console)
     return data, as_y(target, task, data), task
 
