@@ -104,3 +104,17 @@ def test_rows_without_an_answer_are_refused(run: Run, model: Path, tmp_path: Pat
     assert "missing in 1 of 10 rows, first in line 6" in run("evaluate", model, path).err
     found = judged(run, model, path, "--skip-missing-target")
     assert found["rows"] == 9
+
+
+@pytest.mark.parametrize("written", [("1", "2"), ("1.0", "2.0"), ("1.0", "2")])
+def test_a_number_is_the_same_label_however_it_is_written(
+    run: Run, tmp_path: Path, written: tuple[str, str]
+) -> None:
+    tree = spinney.TAOTreeClassifier(max_depth=1, random_state=0)
+    X = np.arange(10.0)[:, None]
+    spinney.save(tree.fit(X, 1 + (X[:, 0] > 4)), tmp_path / "m.spinney")
+    rows = [[number, written[number > 4]] for number in range(10)]
+    path = write_csv(tmp_path / "t.csv", ["x", "y"], [*rows, [3, "1.5"]])
+    found = judged(run, tmp_path / "m.spinney", path, "-t", "y")
+    assert found["unknown_labels"] == ["1.5"]
+    assert found["error"] == pytest.approx(1 / 11)

@@ -150,3 +150,17 @@ def test_an_infinite_number_is_named_with_its_line(run: Run, model: Path, tmp_pa
         ran = run(*words)
         assert ran.code == 1
         assert f"{path}, line 4: column 'wage' holds an infinite number" in ran.err
+
+
+def test_a_device_is_not_replaced(run: Run, model: Path, table: Path) -> None:
+    ran = run("predict", model, table, "-o", "/dev/null")
+    assert ran.code == 1
+    assert "no regular file" in ran.err
+
+
+def test_a_kept_column_may_not_hide_a_result(run: Run, model: Path, tmp_path: Path) -> None:
+    rows = [[*row, 1] for row in people(5, 0)]
+    path = write_csv(tmp_path / "t.csv", [*HEADER, "prediction"], rows)
+    ran = run("predict", model, path, "--keep", "prediction")
+    assert ran.code == 1
+    assert "a column of the result has this name" in ran.err

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import spinney
-from tests.cli.conftest import HEADER, Run
+from tests.cli.conftest import FAST, HEADER, Run, write_csv
 
 
 @pytest.fixture
@@ -56,6 +56,20 @@ def test_a_report_that_fails_leaves_the_old_one(
     assert run("report", model, test_table, "-o", path).code == 1
     assert len(calls) == 1
     assert path.read_text() == "old"
+
+
+def test_labels_are_those_of_the_model(
+    run: Run, tmp_path: Path, calls: list[dict[str, Any]]
+) -> None:
+    path = write_csv(tmp_path / "t.csv", ["x", "y"], [[i % 7, i % 2] for i in range(20)])
+    model = tmp_path / "m.spinney"
+    run("train", path, "-t", "y", *FAST, "-o", model)
+    assert run("report", model, path, "-o", tmp_path / "r.html").code == 0
+    assert calls[0]["y"].tolist() == [0, 1] * 10
+    strange = write_csv(tmp_path / "s.csv", ["x", "y"], [[1, 0], [2, 5]])
+    ran = run("report", model, strange, "-o", tmp_path / "r.html")
+    assert ran.code == 1
+    assert "labels that the model does not know (5)" in ran.err
 
 
 def test_a_shape_must_be_two_numbers(run: Run) -> None:

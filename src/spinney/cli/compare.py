@@ -33,11 +33,10 @@ this tells where to start, not what careful tuning gives.
 
 The leaderboard has the error, the size of the stored model, seconds of a fit by the clock and of
 the processor, and microseconds to predict a row, as means over the folds, with one core unless
---n-jobs says otherwise. The first fold
-is done for all models, then the second, so that what is there can be compared at any time: Ctrl-C
-prints it, too. No fit is started that would probably end after --budget seconds, going by the folds
-before; the one that runs is finished.
-Larger tables are cut to a random sample of {MOST_ROWS:,} rows; --max-rows 0 takes all.
+--n-jobs says otherwise. The first fold is done for all models, then the second, so that what is
+there can be compared at any time: Ctrl-C prints it, too. No fit is started that would probably end
+after --budget seconds, going by the folds before; the one that runs is finished. Larger tables are
+cut to a random sample of {MOST_ROWS:,} rows; --max-rows 0 takes all.
 """
 EXAMPLES = """
   spinney compare people.csv --target income

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import sys
 from collections.abc import Iterator
@@ -35,7 +36,7 @@ class Console:
 
     def json(self, value: Any) -> None:
         """Write a result for machines; numbers that JSON does not know become null."""
-        self.result(json.dumps(_plain(value), ensure_ascii=False, indent=2, allow_nan=False))
+        self.result(json.dumps(plain(value), ensure_ascii=False, indent=2, allow_nan=False))
 
     def answer(self, value: Any, text: str) -> None:
         """Write the result for machines or, if they did not ask, for people."""
@@ -68,18 +69,20 @@ def one_line(text: str) -> str:
 
 
 def standard_console(*, is_quiet: bool = False, is_json: bool = False) -> Console:
-    """The console of a process, of its present streams."""
+    """The console of a process, of its present streams; results are UTF-8 wherever they go."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(encoding="utf-8")
     return Console(sys.stdout, sys.stderr, is_quiet, is_json)
 
 
-def _plain(value: Any) -> Any:
-    """Values as JSON knows them."""
+def plain(value: Any) -> Any:
+    """Values as JSON knows them; what it does not know becomes text, NaN becomes None."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if hasattr(value, "tolist"):  # numpy's numbers and arrays
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, float) and value - value != 0:  # NaN or infinite
         return None
     if value is None or isinstance(value, str | int | float):

@@ -13,7 +13,7 @@ from spinney.cli.layout import align, listed
 from spinney.cli.loading import load_model, n_outputs_of, task_of
 from spinney.cli.reading import Data, read_data, read_text
 from spinney.cli.scores import MOST_CLASSES_SHOWN, class_scores, number_scores, score_text
-from spinney.cli.target import CLASSIFICATION, REGRESSION, as_y, known_classes, take_target
+from spinney.cli.target import CLASSIFICATION, REGRESSION, as_y, label_texts, take_target
 
 DESCRIPTION = """\
 Judge a stored model by rows whose answers are known: error, AUC, log loss and the confusion matrix
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def read_labelled(model: Any, options: argparse.Namespace, console: Console) -> tuple[Any, Any]:
-    """Rows and answers of a table, as a model takes them."""
+    """Rows of a table as a model takes them, and the answers: numbers, or classes as text."""
     texts = [*text_columns(model), *(options.target or ())]
     data = read_data(options.data, format_of(options), texts=texts)
     names = options.target
@@ -79,7 +79,7 @@ def read_labelled(model: Any, options: argparse.Namespace, console: Console) -> 
         return X, as_y(target, REGRESSION, data)
     if len(names) > 1:
         raise UsageError("the model predicts one class; name one --target")
-    return X, known_classes(target, model.classes_)
+    return X, label_texts(target, model.classes_)
 
 
 def find_target(model: Any, data: Data) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from spinney.cli.console import Console
+from spinney.cli.errors import CommandError
 from spinney.storage.atomic import replace_file
 
 STANDARD_OUTPUT = "-"
@@ -20,6 +21,8 @@ def check_output(path: str) -> None:
     folder = target.parent
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if target.exists() and not target.is_file():  # a device would be replaced, not written to
+        raise CommandError(f"{path} is no regular file; - stands for standard output")
     if not folder.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(folder))
     if not os.access(folder, os.W_OK):

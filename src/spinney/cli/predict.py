@@ -7,6 +7,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 
 from spinney.cli.arguments import add_command, add_json, add_table, format_of
 from spinney.cli.columns import check_known, rows_for, split_names, text_columns
-from spinney.cli.console import Console
-from spinney.cli.errors import OK, UsageError
+from spinney.cli.console import Console, plain
+from spinney.cli.errors import OK, CommandError, UsageError
 from spinney.cli.layout import counted
 from spinney.cli.loading import load_model, task_of
 from spinney.cli.output import STANDARD_OUTPUT, check_output, write_output
@@ -71,7 +72,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     check_known(kept, data, "--keep")
     rows = rows_for(model, data, console, aside=kept)
     columns = {name: data.table.column(name).to_pylist() for name in kept}
-    columns.update(predictions(model, rows, with_shares=options.proba))
+    predicted = predictions(model, rows, with_shares=options.proba)
+    twice = [name for name in kept if name in predicted]
+    if twice:
+        raise CommandError(f"--keep {twice[0]!r}: a column of the result has this name, too")
+    columns.update(predicted)
     text = _as_json(columns) if console.is_json else _as_csv(columns)
     if options.output == STANDARD_OUTPUT:
         for piece in text:
@@ -103,7 +108,7 @@ def _as_csv(columns: dict[str, Any]) -> Iterator[str]:
     """Lines of CSV; numbers in their shortest form that reads back as the same number."""
     line = io.StringIO()
     writer = csv.writer(line, lineterminator="\n")
-    for row in [tuple(columns), *zip(*_plain(columns), strict=True)]:
+    for row in chain([tuple(columns)], zip(*_lists(columns), strict=True)):
         writer.writerow(row)
         yield line.getvalue()
         line.seek(0)
@@ -111,10 +116,10 @@ def _as_csv(columns: dict[str, Any]) -> Iterator[str]:
 
 
 def _as_json(columns: dict[str, Any]) -> Iterator[str]:
-    for row in zip(*_plain(columns), strict=True):
+    for row in zip(*_lists(columns), strict=True):
         named = dict(zip(columns, row, strict=True))
-        yield json.dumps(named, ensure_ascii=False, default=str) + "\n"
+        yield json.dumps(plain(named), ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _plain(columns: dict[str, Any]) -> list[list[Any]]:
+def _lists(columns: dict[str, Any]) -> list[list[Any]]:
     return [values.tolist() if hasattr(values, "tolist") else values for values in columns.values()]

@@ -6,12 +6,17 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spinney.cli.arguments import add_command, add_table, add_target
 from spinney.cli.console import Console
 from spinney.cli.errors import OK, CommandError
 from spinney.cli.evaluate import read_labelled
-from spinney.cli.loading import load_model
+from spinney.cli.layout import listed
+from spinney.cli.loading import load_model, task_of
 from spinney.cli.output import check_output, write_with
+from spinney.cli.target import CLASSIFICATION
 
 DESCRIPTION = """\
 Write one HTML file that shows a model at work on a table: its trees, the hyperplanes of their
@@ -50,6 +55,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if not hasattr(model, "report"):
         raise CommandError(f"{options.model}: a {type(model).__name__} has no report")
     X, y = read_labelled(model, options, console)
+    if task_of(model) == CLASSIFICATION:
+        y = labels_of(model, y, options.data)
 
     def write(path: Path) -> None:
         with console.only_talk():
@@ -57,6 +64,19 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     write_with(options.output, write, ".html", console)
     return OK
+
+
+def labels_of(model: Any, texts: NDArray[np.str_], name: str) -> NDArray[Any]:
+    """Labels of a model from their texts."""
+    place = {str(label): number for number, label in enumerate(model.classes_)}
+    unknown = sorted(set(texts.tolist()) - set(place))
+    if unknown:
+        raise CommandError(
+            f"{name} has labels that the model does not know ({listed(unknown)}); correct them or "
+            "leave these rows out"
+        )
+    labels: NDArray[Any] = model.classes_[[place[text] for text in texts.tolist()]]
+    return labels
 
 
 def _shape(text: str) -> tuple[int, ...]:

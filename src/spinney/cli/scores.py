@@ -29,20 +29,19 @@ def score_text(measure: str, value: float) -> str:
     return f"{100 * value:.2f} %" if measure == "error" else f"{value:.4g}"
 
 
-def class_scores(model: Any, X: Any, y: NDArray[Any]) -> dict[str, Any]:
-    """Error, AUC, log loss and confusions of a classifier.
+def class_scores(model: Any, X: Any, y: NDArray[np.str_]) -> dict[str, Any]:
+    """Error, AUC, log loss and confusions of a classifier, by labels as text.
 
     Labels that the model does not know count as errors. AUC and log loss are None where they mean
     nothing: with unknown labels, or, AUC, if a class has no row.
     """
-    predicted = model.predict(X)
-    classes = model.classes_
-    is_known = np.isin(y, classes)
-    unknown = sorted({str(label) for label in y[~is_known]})
-    texts = [str(label) for label in classes]
+    predicted = np.asarray(model.predict(X)).astype(np.str_)
+    texts = [str(label) for label in model.classes_]
+    place = {label: number for number, label in enumerate(texts)}
+    unknown = sorted(set(y.tolist()) - set(texts))
     found: dict[str, Any] = {
         "rows": len(y),
-        "error": float(np.mean(predicted.astype(np.str_) != y.astype(np.str_))),
+        "error": float(np.mean(predicted != y)),
         "baseline_error": 1 - float(np.unique(y, return_counts=True)[1].max()) / len(y),
         "auc": None,
         "log_loss": None,
@@ -50,8 +49,8 @@ def class_scores(model: Any, X: Any, y: NDArray[Any]) -> dict[str, Any]:
         "unknown_labels": unknown,
         "confusion": _confusion(texts + unknown, y, predicted),
     }
-    if not unknown and len(classes) > 1 and hasattr(model, "predict_proba"):
-        codes = np.searchsorted(classes, y)
+    if not unknown and len(texts) > 1 and hasattr(model, "predict_proba"):
+        codes = np.array([place[label] for label in y.tolist()])
         found.update(_probability_scores(model.predict_proba(X), codes))
     return found
 
@@ -74,7 +73,7 @@ def _confusion(labels: list[str], y: NDArray[Any], predicted: NDArray[Any]) -> l
     """Rows by true label, columns by predicted label."""
     place = {label: number for number, label in enumerate(labels)}
     counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
-    for true, said in zip(y.astype(np.str_), predicted.astype(np.str_), strict=True):
+    for true, said in zip(y.tolist(), predicted.tolist(), strict=True):
         if said in place:  # a forest may reject rows
             counts[place[true], place[said]] += 1
     return [[int(count) for count in row] for row in counts]

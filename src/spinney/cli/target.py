@@ -99,16 +99,13 @@ def as_y(target: Target, task: str, data: Data) -> NDArray[Any]:
     return values.astype(np.int64) if _is_whole(values) else values.astype(np.str_)
 
 
-def known_classes(target: Target, classes: NDArray[Any]) -> NDArray[Any]:
-    """The target in the type of a model's classes; what cannot be read so stays text."""
+def label_texts(target: Target, classes: NDArray[Any]) -> NDArray[np.str_]:
+    """The target as the texts of a model's classes, so that 1, 1.0 and "1" are the same."""
     [values] = target.columns
-    if classes.dtype.kind in "iuf" and values.dtype.kind == "f":
-        return values.astype(classes.dtype) if _is_whole(values) else values
-    if classes.dtype.kind == "b" and values.dtype.kind == "b":
-        return values
-    if values.dtype.kind == "f" and _is_whole(values):
-        values = values.astype(np.int64)
-    return values.astype(np.str_)
+    if values.dtype.kind == "f" and classes.dtype.kind != "f":
+        return np.array([f"{value:.15g}" for value in values], dtype=np.str_)
+    texts = values.astype(np.str_)
+    return np.char.capitalize(texts) if classes.dtype.kind == "b" else texts
 
 
 def _numbers(target: Target, data: Data) -> NDArray[np.float64]:
