@@ -167,7 +167,7 @@ def test_libraries_that_are_not_installed_are_named(
         (("--models", "nothing"), "nothing is not known; there are baseline, tree"),
         (("--models", "help"), "--models: there are baseline, tree"),
         (("--task", "regression", "--models", "ho"), "ho does no regression"),
-        (("-t", "y"), "compare takes one --target"),
+        (("-t", "x"), "compare takes one --target"),
         (("--folds", "1"), "1 is less than 2"),
     ],
 )

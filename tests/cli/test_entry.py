@@ -1,20 +1,32 @@
 from __future__ import annotations
 
+import importlib
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import spinney
-from spinney.cli import predict
+from spinney.cli import main, predict
 from spinney.cli.entry import COMMANDS, make_parser
+from spinney.cli.reading import INSTALL
 from tests.cli.conftest import Run
 
+ROOT = Path(__file__).resolve().parents[2]
 NAMES = [command.__name__.rpartition(".")[2] for command in COMMANDS]
 
 
 def test_the_version_is_that_of_the_library(run: Run) -> None:
     ran = run("--version")
     assert (ran.code, ran.out) == (0, f"spinney {spinney.__version__}\n")
+
+
+def test_the_program_of_the_package_is_this_function() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module, _, function = project["scripts"]["spinney"].partition(":")
+    assert getattr(importlib.import_module(module), function) is main
+    assert INSTALL == "pip install 'spinney[cli]'"
+    assert "cli" in project["optional-dependencies"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -248,6 +248,17 @@ def test_wrong_usage_ends_with_code_2(
     assert not (tmp_path / "m.spinney").exists()
 
 
+def test_a_target_named_twice_is_one(run: Run, table: Path, tmp_path: Path) -> None:
+    words = ("-t", "income", "-t", "income", "--drop", "id", *FAST)
+    assert run("train", table, *words, "-o", tmp_path / "m.spinney").code == 0
+
+
+def test_a_target_that_is_dropped_is_refused(run: Run, table: Path, tmp_path: Path) -> None:
+    ran = run("train", table, "-t", "income", "--drop", "income", "-o", tmp_path / "m.spinney")
+    assert ran.code == 2
+    assert "--drop 'income': it is the target" in ran.err
+
+
 def test_a_value_the_estimator_refuses_ends_with_its_message(
     run: Run, table: Path, tmp_path: Path
 ) -> None:

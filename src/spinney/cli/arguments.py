@@ -76,7 +76,7 @@ def add_target(parser: argparse.ArgumentParser, *, is_required: bool, several: s
         "--target",
         "-t",
         metavar="COLUMN",
-        action="append",
+        action=_Different,
         required=is_required,
         help=f"column to predict{several}",
     )
@@ -85,6 +85,20 @@ def add_target(parser: argparse.ArgumentParser, *, is_required: bool, several: s
         action="store_true",
         help="leave out rows whose target is missing; they are refused otherwise",
     )
+
+
+class _Different(argparse.Action):
+    """Collect values, each once."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,  # noqa: ARG002
+    ) -> None:
+        known = getattr(namespace, self.dest) or []
+        setattr(namespace, self.dest, [*known, values] if values not in known else known)
 
 
 def format_of(options: argparse.Namespace) -> Format:

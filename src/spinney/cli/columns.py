@@ -46,7 +46,7 @@ def hint(name: str, known: Sequence[str]) -> str:
     if looks_like_data(known):
         return f"; its first line holds numbers ({listed(known, 4)}); give a header line with names"
     by_form = {other.strip().lower(): other for other in known}
-    near = difflib.get_close_matches(name.strip().lower(), by_form, n=1)
+    near = difflib.get_close_matches(name.strip().lower(), by_form, n=1, cutoff=0.7)
     meant = f"; did you mean {by_form[near[0]]!r}?" if near else ""
     return f"{meant} (it has {listed([repr(other) for other in known])})"
 

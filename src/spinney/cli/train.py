@@ -16,7 +16,7 @@ import spinney
 from spinney.cli.arguments import add_command, add_json, add_table, add_target, format_of, share
 from spinney.cli.columns import check_finite, check_known, split_names
 from spinney.cli.console import Console, standard_console
-from spinney.cli.errors import OK, CommandError
+from spinney.cli.errors import OK, CommandError, UsageError
 from spinney.cli.layout import bytes_text, counted, listed
 from spinney.cli.loading import trees_of
 from spinney.cli.models import DEFAULT, MODELS, build, parameters_of, when_to_take
@@ -163,6 +163,9 @@ def read_training(options: argparse.Namespace, console: Console) -> tuple[Data, 
         console.say(f"left out {counted(data.unnamed, 'column')} without a name, as an index is")
     dropped = split_names(options.drop, data.names)
     check_known(dropped, data, "--drop")
+    for name in options.target:
+        if name in dropped:
+            raise UsageError(f"--drop {name!r}: it is the target; it is no column to read anyway")
     data = data.with_table(data.table.drop_columns(dropped)) if dropped else data
     data, target = take_target(
         data, options.target, console, skip_missing=options.skip_missing_target
