@@ -61,14 +61,23 @@ def test_text_that_looks_like_numbers_is_read_as_in_training(run: Run, tmp_path:
     assert run("predict", path, new).out == "prediction\n0\n0\n"
 
 
-def test_a_word_among_numbers_is_named_with_its_line(run: Run, model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("column", "value", "held"),
+    [(5, "much", "numbers"), (1, "old", "numbers"), (4, "May", "dates")],
+)
+def test_a_word_among_numbers_is_named_with_its_line(
+    run: Run, model: Path, tmp_path: Path, column: int, value: str, held: str
+) -> None:
     rows = people(6, 1)
-    rows[3][5] = "much"
+    rows[2][column] = "?"
+    rows[3][column] = value
     path = write_csv(tmp_path / "t.csv", HEADER, rows)
-    ran = run("predict", model, path)
+    words = ("predict", model, path, "--missing", "?")
+    ran = run(*words)
     assert ran.code == 1
-    assert f"{path}, line 5: column 'wage' holds 'much', but held numbers in training" in ran.err
-    assert run("predict", model, path, "--missing", "much").code == 0
+    name = HEADER[column]
+    assert f"{path}, line 5: column {name!r} holds {value!r}, but held {held} in trai" in ran.err
+    assert run(*words, "--missing", value).code == 0
 
 
 def test_a_pipe_is_as_good_as_a_file(run: Run, model: Path, test_table: Path) -> None:

@@ -6,8 +6,9 @@ is an error, one that only the file has is left aside with a note.
 
 from __future__ import annotations
 
+import datetime
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,13 @@ from spinney.cli.layout import counted, listed
 from spinney.cli.reading import Data, looks_like_data
 from spinney.tables import TableEncoding
 
-_NUMBERS = ("number", "number_levels")
 _TEXTS = ("text_levels",)
+#: What columns of a role held in training, and what reads one of their cells.
+_READERS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "number": ("numbers", float),
+    "number_levels": ("numbers", float),
+    "datetime": ("dates", datetime.datetime.fromisoformat),
+}
 
 
 def split_names(given: Iterable[str] | None, known: Sequence[str]) -> list[str]:
@@ -128,35 +134,35 @@ def check_finite(data: Data, names: Iterable[str]) -> None:
 
 
 def _check_kind(data: Data, name: str, role: str) -> None:
-    """Raise, with the line, if a column of numbers holds text."""
+    """Raise, with the line, if a column of numbers or dates holds text."""
     import pyarrow
 
     kind = data.table.schema.field(name).type
-    if role not in _NUMBERS or not (
-        pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
-    ):
+    is_text = pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
+    if role not in _READERS or not is_text:
         return
+    held, read = _READERS[role]
+
+    def is_bad(cell: str) -> bool:
+        if cell in data.nulls or not cell.strip():
+            return False
+        try:
+            read(cell.strip().replace(data.decimal, "."))
+        except ValueError:
+            return True
+        return False
+
     found = None
     if data.text is not None:
-        found = csv_faults.first_cell(data.text, data.delimiter, name, _is_no_number)
-    if found is not None:
+        found = csv_faults.first_cell(data.text, data.delimiter, name, is_bad)
+    if found is None:
         raise CommandError(
-            f"{data.name}, line {found[0]}: column {name!r} holds {found[1]!r}, but held numbers "
-            f"in training; correct it, or try --missing {found[1]!r} if it means a missing value"
+            f"{data.name}: column {name!r} holds text, but held {held} in training; convert it"
         )
     raise CommandError(
-        f"{data.name}: column {name!r} holds text, but held numbers in training; convert it"
+        f"{data.name}, line {found[0]}: column {name!r} holds {found[1]!r}, but held {held} in "
+        f"training; correct it, or try --missing {found[1]!r} if it means a missing value"
     )
-
-
-def _is_no_number(cell: str) -> bool:
-    if not cell.strip() or cell.strip().lower() in ("na", "n/a", "nan", "null", "true", "false"):
-        return False
-    try:
-        float(cell)
-    except ValueError:
-        return True
-    return False
 
 
 def _unnamed_rows(model: Any, data: Data, console: Console, aside: Sequence[str]) -> NDArray[Any]:

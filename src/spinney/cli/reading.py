@@ -62,6 +62,8 @@ class Data:
         The CSV it was read from; None if it was no CSV, or if rows were taken out since.
     delimiter : str
     decimal : str
+    nulls : frozenset of str
+        Cells that mean a missing value.
     unnamed : int
         Columns without a name, which were left out.
     """
@@ -71,6 +73,7 @@ class Data:
     text: str | None = None
     delimiter: str = ","
     decimal: str = "."
+    nulls: frozenset[str] = frozenset()
     unnamed: int = 0
 
     @property
@@ -185,14 +188,14 @@ def read_text(text: str, name: str, delimiter: str, form: Format, texts: Collect
     from pyarrow import csv as arrow_csv
 
     header = _header(text, name, delimiter)
-    defaults = arrow_csv.ConvertOptions()
+    nulls = [*arrow_csv.ConvertOptions().null_values, *form.missing]
     try:
         table = arrow_csv.read_csv(
             io.BytesIO(text.encode()),
             parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             convert_options=arrow_csv.ConvertOptions(
                 strings_can_be_null=True,
-                null_values=[*defaults.null_values, *form.missing],
+                null_values=nulls,
                 decimal_point=form.decimal,
                 column_types={column: pyarrow.string() for column in texts if column in header},
             ),
@@ -207,7 +210,15 @@ def read_text(text: str, name: str, delimiter: str, form: Format, texts: Collect
         raise CommandError(f"{name} has a header but no rows; give at least one row")
     named = [column for column in table.column_names if column.strip()]
     unnamed = table.num_columns - len(named)
-    return Data(table.select(named).combine_chunks(), name, text, delimiter, form.decimal, unnamed)
+    return Data(
+        table.select(named).combine_chunks(),
+        name,
+        text,
+        delimiter,
+        form.decimal,
+        frozenset(nulls),
+        unnamed,
+    )
 
 
 def _header(text: str, name: str, delimiter: str) -> list[str]:

@@ -6,7 +6,7 @@ Labels stay as they are written in the file, so that predictions are written the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -161,7 +161,7 @@ def _without(
         )
     console.say(f"left out {counted(n_missing, 'row')} without a target")
     kept = data.table.filter(pyarrow.array(~is_missing)).combine_chunks()
-    return Data(kept, data.name, None, data.delimiter, data.decimal)
+    return replace(data, table=kept, text=None)
 
 
 def _values(data: Data, name: str) -> NDArray[Any]:
