@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from time import perf_counter, process_time
 from typing import Any
 
@@ -14,13 +15,13 @@ from numpy.typing import NDArray
 
 from spinney.cli.arguments import add_command, add_json, add_table, add_target, at_least
 from spinney.cli.console import Console, one_line
-from spinney.cli.contestants import available, make, title_of
+from spinney.cli.contestants import Contestant, available, make, title_of
 from spinney.cli.errors import FAILED, INTERRUPTED, OK, CommandError, UsageError
 from spinney.cli.layout import counted, listed
 from spinney.cli.leaderboard import Cell, Leaderboard
 from spinney.cli.scores import rmse
 from spinney.cli.target import CLASSIFICATION, TASKS
-from spinney.cli.train import add_columns, add_fitting, categorical_features, read_training
+from spinney.cli.training import add_columns, add_fitting, categorical_features, read_training
 
 MOST_ROWS = 10_000
 BUDGET = 240
@@ -184,6 +185,13 @@ def _measure(
         f"{counted(len(names), 'model')}, {options.folds} folds, {counted(len(rows[1]), 'row')}, "
         f"{counted(n_jobs, 'core')}" + (f", {options.budget:g} s" if options.budget > 0 else "")
     )
+    maker = partial(
+        make,
+        task=board.task,
+        seed=options.random_state,
+        n_jobs=n_jobs,
+        categorical_features=categories,
+    )
     runs = [(fold, name) for fold in range(len(folds)) for name in names]
     n_left_out = 0
     for number, (fold, name) in enumerate(runs, start=1):
@@ -194,15 +202,8 @@ def _measure(
             continue
         place = f"[{number:{len(str(len(runs)))}}/{len(runs)}]"
         console.say(f"{place} fold {fold + 1}  {title_of(name, board.task)} … ", end="")
-        contestant = make(
-            name,
-            board.task,
-            seed=options.random_state,
-            n_jobs=n_jobs,
-            categorical_features=categories,
-        )
         with threadpool_limits(limits=n_jobs), console.only_talk():
-            _one_fit(board, name, contestant, rows, folds[fold], console)
+            _one_fit(board, name, maker, rows, folds[fold], console)
     if n_left_out:
         console.say(f"left out {counted(n_left_out, 'fit')}: no time; give a larger --budget")
 
@@ -210,7 +211,7 @@ def _measure(
 def _one_fit(
     board: Leaderboard,
     name: str,
-    contestant: Any,
+    maker: Callable[[str], Contestant],
     rows: tuple[Any, NDArray[Any]],
     fold: tuple[NDArray[Any], NDArray[Any]],
     console: Console,
@@ -220,6 +221,7 @@ def _one_fit(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            contestant = maker(name)
             cell = _cell(contestant, X.take(fitted), y[fitted], X.take(judged), y[judged], board)
     except Exception as error:  # any library may raise anything, and the others go on
         board.failures[name] = one_line(f"{type(error).__name__}: {error}")
@@ -230,7 +232,7 @@ def _one_fit(
 
 
 def _cell(
-    contestant: Any,
+    contestant: Contestant,
     X_fitted: Any,
     y_fitted: NDArray[Any],
     X_judged: Any,
