@@ -26,7 +26,7 @@ from spinney.cli.scores import main_score, score_text
 
 DESCRIPTION = """\
 Fit optimised oblique trees, forests of them and the usual forests to two tasks that come along:
-digits to tell apart, and a function to predict. Takes about a minute of one core.
+digits to tell apart, and a function to predict. Takes about half a minute of one core.
 
 --picture draws the upper splits of a digits tree, and the error of forests as they grow.
 """
