@@ -48,13 +48,19 @@ def test_examples_of_the_help_are_understood(run: Run, name: str) -> None:
             make_parser().parse_args(words.split())
 
 
-@pytest.mark.parametrize("words", [(), ("fly",), ("train",), ("predict", "m"), ("train", "--no")])
+@pytest.mark.parametrize("words", [("fly",), ("train",), ("predict", "m"), ("train", "--no")])
 def test_wrong_words_end_with_code_2_and_one_line(run: Run, words: tuple[str, ...]) -> None:
     ran = run(*words)
     assert ran.code == 2
     assert ran.err.startswith("spinney")
     assert ran.err.endswith(" --help\n")
     assert len(ran.err.splitlines()) == 1
+
+
+def test_no_word_shows_what_there_is(run: Run) -> None:
+    ran = run()
+    assert ran.code == 2
+    assert "train     fit a model to a table and store it" in ran.err
 
 
 def test_an_error_is_one_line_and_debug_shows_where(run: Run, tmp_path: Path, table: Path) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from pathlib import Path
 
 import numpy as np
@@ -196,7 +195,7 @@ def test_progress_is_talk_and_no_result(run: Run, table: Path, tmp_path: Path) -
     assert spinney.load(tmp_path / "m.spinney").verbose == 0
 
 
-def test_an_interrupted_fit_goes_on_from_its_checkpoint(
+def test_an_interrupted_fit_says_how_to_go_on(
     run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = (
@@ -217,10 +216,10 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(
     )
 
     def interrupt(*_: object, **__: object) -> None:
-        signal.raise_signal(signal.SIGINT)
+        raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(spinney.TAOForestClassifier, "_seed_of_fit", interrupt)
+        patch.setattr(spinney.TAOForestClassifier, "fit", interrupt)
         ran = run(*words)
     assert ran.code == 130
     assert "the same command goes on" in ran.err

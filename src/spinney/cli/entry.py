@@ -24,7 +24,7 @@ from spinney.cli import (
 )
 from spinney.cli.arguments import EXIT_CODES, Help, Parser
 from spinney.cli.console import Console, one_line, standard_console
-from spinney.cli.errors import FAILED, INTERRUPTED, OK, CommandError
+from spinney.cli.errors import FAILED, INTERRUPTED, OK, USAGE, CommandError
 
 COMMANDS = (train, predict, evaluate, compare, report, inspect, export, demo, bench)
 DESCRIPTION = """\
@@ -58,8 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 if all went well, 1 if data or model cannot be used, 2 for wrong usage, 130 after an
         interrupt.
     """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    parser = make_parser()
+    if not words:  # whoever knows no word yet wants to see what there is
+        parser.print_help(sys.stderr)
+        return USAGE
     try:
-        options = make_parser().parse_args(arguments)
+        options = parser.parse_args(words)
     except SystemExit as end:  # argparse has said what is wrong, or printed the help
         return int(end.code or OK)
     console = standard_console(is_quiet=options.quiet, is_json=options.json)
