@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from spinney.cli import compare, contestants
 from spinney.cli.contestants import available, make
+from spinney.cli.leaderboard import Cell, Leaderboard
 from spinney.cli.models import MODELS
 from spinney.cli.peers import PEERS, PeerEncoding
 from tests.cli.conftest import Run, write_csv
@@ -101,14 +102,23 @@ def test_a_model_that_is_too_slow_for_what_is_left_is_left_out(
 
     def slow(contestant: Any, *rest: Any) -> Any:
         cell = real(contestant, *rest)
-        is_tree = "TAOTree" in repr(getattr(contestant, "_estimator", ""))
-        return type(cell)(**{**vars(cell), "fit_seconds": 1e9}) if is_tree else cell
+        is_greedy = "Greedy" in repr(getattr(contestant, "_estimator", ""))
+        return type(cell)(**{**vars(cell), "fit_seconds": 1e9}) if is_greedy else cell
 
     monkeypatch.setattr(compare, "_cell", slow)
     found = json.loads(run("compare", table, "-t", "income", *QUICK, "--json").out)
     folds = {row["name"]: row["folds"] for row in found["leaderboard"]}
-    assert folds == {"baseline": 2, "tree": 1, "greedy": 2}
+    assert folds == {"baseline": 2, "tree": 2, "greedy": 1}
     assert "1 of 2" in run("compare", table, "-t", "income", *QUICK).out
+
+
+def test_a_model_that_was_not_measured_yet_may_be_as_slow_as_the_slowest() -> None:
+    board = Leaderboard("classification", 2)
+    assert board.expected_seconds("tree") == 0
+    board.add("tree", Cell(0.1, 3.0, 3.0, 1.0, 1))
+    board.add("ho", Cell(0.1, 1.0, 1.0, 1.0, 1))
+    assert board.expected_seconds("ho") == 1
+    assert board.expected_seconds("fao") == 3
 
 
 def test_an_interrupt_prints_what_was_measured(

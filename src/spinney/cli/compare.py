@@ -36,8 +36,9 @@ The leaderboard has the error, the size of the stored model, seconds of a fit by
 the processor, and microseconds to predict a row, as means over the folds, with one core unless
 --n-jobs says otherwise. The first fold is done for all models, then the second, so that what is
 there can be compared at any time: Ctrl-C prints it, too. No fit is started that would probably end
-after --budget seconds, going by the folds before; the one that runs is finished. Larger tables are
-cut to a random sample of {MOST_ROWS:,} rows; --max-rows 0 takes all.
+after --budget seconds, going by the folds before, or by the slowest model of the first fold; the
+one that runs is finished. Larger tables are cut to a random sample of {MOST_ROWS:,} rows;
+--max-rows 0 takes all.
 """
 EXAMPLES = """
   spinney compare people.csv --target income
@@ -197,7 +198,7 @@ def _measure(
     for number, (fold, name) in enumerate(runs, start=1):
         if name in board.failures:
             continue
-        if perf_counter() + board.slowest(name) > end:
+        if perf_counter() + board.expected_seconds(name) > end:
             n_left_out += 1
             continue
         place = f"[{number:{len(str(len(runs)))}}/{len(runs)}]"

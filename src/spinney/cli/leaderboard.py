@@ -50,9 +50,10 @@ class Leaderboard:
         """Note a fold of a model."""
         self.cells.setdefault(name, []).append(cell)
 
-    def slowest(self, name: str) -> float:
-        """Seconds of the slowest fold of a model so far; 0 if there is none."""
-        return max((cell.fit_seconds for cell in self.cells.get(name, ())), default=0.0)
+    def expected_seconds(self, name: str) -> float:
+        """How long a fit of a model may take: as its slowest so far, or as the slowest of all."""
+        cells = self.cells.get(name) or [cell for known in self.cells.values() for cell in known]
+        return max((cell.fit_seconds for cell in cells), default=0.0)
 
     def rows(self) -> list[dict[str, Any]]:
         """One entry a model, best first."""
