@@ -36,8 +36,8 @@ help:
 	@echo "make kill-test     kill fits at random moments, resume them, compare every bit"
 	@echo "make clean         remove build and .venv's stamps"
 
-demo: $(VENV)/.installed-plot
-	$(BIN)/python examples/demo.py
+demo: $(VENV)/.installed-plot,cli
+	$(BIN)/spinney demo --picture demo.png
 
 # One after the other, cheap checks first, whatever -j says.
 test: $(VENV)/.installed-test
