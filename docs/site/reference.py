@@ -1,0 +1,100 @@
+"""Pages of the public names, written from what the packages export.
+
+A name is public if it is in ``__all__`` of one of `MODULES`. Each gets a page with its docstring
+and those methods that are ours; scikit-learn's own are left to its documentation.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+
+MODULES = {
+    "spinney": "Estimators and functions",
+    "spinney.images": "Images",
+    "spinney.tree": "Trees as plain arrays",
+    "spinney.tables": "Tables as coordinates",
+    "spinney.explain": "Explanations",
+    "spinney.plotting": "Plots",
+    "spinney.progress": "Progress",
+    "spinney.report": "Reports",
+}
+# Known to users by one method or attribute of an estimator; the rest of the package is inner life.
+ONLY = {"spinney.tables": ("TableEncoding", "Coordinate"), "spinney.tree": None}
+HIDDEN = {"__version__"}
+
+
+def public_names() -> dict[str, tuple[str, object]]:
+    """Public name -> where it is documented, and the object."""
+    found: dict[str, tuple[str, object]] = {}
+    seen: set[int] = set()
+    for name in MODULES:
+        for member in _members(name):
+            thing = getattr(importlib.import_module(name), member)
+            if id(thing) not in seen:
+                found[f"{name}.{member}"] = (name, thing)
+                seen.add(id(thing))
+    return found
+
+
+def write_reference(folder: Path) -> None:
+    """A page a name, and tables of them at the end of the folder's index."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = public_names()
+    lines = []
+    for module, title in MODULES.items():
+        here = {name: thing for name, (place, thing) in names.items() if place == module}
+        if not here:
+            continue
+        lines += ["", f"## {title}: `{module}`", "", "| name | what it is |", "|---|---|"]
+        for name, thing in here.items():
+            (folder / f"{name}.rst").write_text(page_of(name, thing), encoding="utf-8")
+            short = name.removeprefix(f"{module}.")
+            lines.append(f"| [`{short}`]({name}.rst) | {_first_line(thing)} |")
+    lines += ["", "```{toctree}", ":hidden:", "", *names, "```", ""]
+    with (folder / "index.md").open("a", encoding="utf-8") as index:
+        index.write("\n".join(lines))
+
+
+def page_of(name: str, thing: object) -> str:
+    """A page in reStructuredText: the docstring, then the methods that are ours."""
+    module, _, short = name.rpartition(".")
+    lines = [short, "=" * len(short), "", f".. currentmodule:: {module}", ""]
+    if not inspect.isclass(thing):
+        kind = "autofunction" if callable(thing) else "autodata"
+        return "\n".join([*lines, f".. {kind}:: {short}", ""])
+    lines += [f".. autoclass:: {short}", ""]
+    for member in own_members(thing):
+        kind = "automethod" if callable(getattr(thing, member)) else "autoproperty"
+        lines += [f"   .. {kind}:: {member}", ""]
+    return "\n".join(lines)
+
+
+def own_members(kind: type) -> list[str]:
+    """Public methods and properties that a class or its bases of this library define."""
+    found = []
+    for name, member in inspect.getmembers(kind):
+        owner = next((base for base in kind.__mro__ if name in vars(base)), None)
+        is_ours = owner is not None and owner.__module__.startswith("spinney")
+        is_routing = name.startswith("set_") and name.endswith("_request")  # made by scikit-learn
+        is_shown = inspect.isroutine(member) or isinstance(member, property | cached_property)
+        if is_ours and is_shown and not is_routing and not name.startswith("_"):
+            found.append(name)
+    return found
+
+
+def _members(name: str) -> list[str]:
+    if importlib.util.find_spec(name) is None:
+        return []
+    module: ModuleType = importlib.import_module(name)
+    exported = [member for member in getattr(module, "__all__", []) if member not in HIDDEN]
+    chosen = ONLY.get(name)
+    return [member for member in exported if chosen is None or member in chosen]
+
+
+def _first_line(thing: object) -> str:
+    return (inspect.getdoc(thing) or "").partition("\n")[0].replace("|", "\\|")
