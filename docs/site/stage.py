@@ -5,6 +5,7 @@ Pages lie as they do in the repository, so a relative link means the same on a c
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,8 @@ from gallery import write_gallery
 from links import linked_files
 from paths import ROOT, STAGE, pages
 from reference import write_reference
+
+SCRIPT = re.compile(r"(\]\((?:[./]*examples/)?\w+)\.py\)")
 
 
 def stage(run: Callable[[Path], Path]) -> Path:
@@ -26,10 +29,18 @@ def stage(run: Callable[[Path], Path]) -> Path:
         for file in (page, *linked_files(page)):
             if file.is_file() and file.is_relative_to(ROOT):
                 _copy(file, fresh)
+    for page in fresh.rglob("*.md"):
+        _lead_to_gallery(page)
     write_gallery(fresh / "examples", run=run)
     write_reference(fresh / "docs" / "api")
     _replace(STAGE, fresh)
     return STAGE
+
+
+def _lead_to_gallery(page: Path) -> None:
+    """Links to the script of an example lead to its page, which has what it prints and draws."""
+    text = page.read_text(encoding="utf-8")
+    page.write_text(SCRIPT.sub(r"\1.md)", text), encoding="utf-8")
 
 
 def _copy(file: Path, folder: Path) -> None:
