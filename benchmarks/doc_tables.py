@@ -134,7 +134,9 @@ def _grid_cell(wanted: Row, row: Row | None, least: float) -> str:
     if row is None:
         return "–"
     if "measure" in wanted:
-        return short(mean_of(row, wanted["measure"]))
+        value = mean_of(row, wanted["measure"])
+        is_share = wanted["measure"] == "auc"
+        return f"{value:.3f}" if is_share and value is not None else short(value)
     return error_text(row, is_best=error_of(row) == least) + MARKS.get(len(row["cells"]), "")
 
 
@@ -172,6 +174,27 @@ def serving(_wanted: Row) -> list[str]:
     return table(["model", "test error %", "one row µs", "batch, µs a row"], rows)
 
 
+def exports(_wanted: Row) -> list[str]:
+    """Sizes of a forest in other forms, and rows for which they answer otherwise."""
+    found = results("serving")
+    rows = [["pickle", kilobytes(found["pickle_bytes"]["spinney"]), "", "", "", ""]]
+    for name, export in found["exports"].items():
+        sizes = [kilobytes(export.get(key)) for key in ("bytes", "table_bytes", "object_bytes")]
+        differing = f"{export['rows_that_differ']} of {grouped(export['rows'])}"
+        rows.append([name, *sizes, differing, short(export["single_row_us"])])
+    head = ["export", "kB", "tables, kB", "object, kB", "rows that differ", "one row µs"]
+    return table(head, rows)
+
+
+def threads(_wanted: Row) -> list[str]:
+    """What a second thread brings."""
+    found = results("serving")["threads"].items()
+    rows = (
+        [name, f"{r['speedup']:.2f}", "yes" if r["same_bits"] else "**no**"] for name, r in found
+    )
+    return table(["two threads that call", "times as fast as one", "same bits"], rows)
+
+
 KINDS: dict[str, Callable[[Row], list[str]]] = {
     "best and best": best_and_best,
     "beside papers": beside_papers,
@@ -179,6 +202,8 @@ KINDS: dict[str, Callable[[Row], list[str]]] = {
     "claims": claims,
     "figures": figures,
     "serving": serving,
+    "exports": exports,
+    "threads": threads,
 }
 
 
@@ -271,6 +296,11 @@ def short(value: float | None) -> str:
     if value is None:
         return "–"
     return grouped(value) if value >= 100 else f"{value:.2g}"
+
+
+def kilobytes(n_bytes: float | None) -> str:
+    """Bytes in thousands."""
+    return "" if n_bytes is None else grouped(n_bytes / 1000)
 
 
 def grouped(value: float | None) -> str:

@@ -29,7 +29,7 @@ def main() -> int:
 def build(source: Path, site: Path) -> int:
     """Make HTML of the staged pages and look at every link; 0 if all is well."""
     doctrees = site.with_name(f"{site.name}-doctrees")
-    options = ["-W", "-n", "--keep-going", "-q", "-c", str(HERE), "-d", str(doctrees)]
+    options = ["-E", "-a", "-W", "-n", "--keep-going", "-q", "-c", str(HERE), "-d", str(doctrees)]
     status = sphinx_build([*options, "-b", "html", str(source), str(site)])
     if status:
         return status
