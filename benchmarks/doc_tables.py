@@ -261,7 +261,7 @@ def error_of(row: Row) -> float:
 
 def error_text(row: Row, is_best: bool) -> str:
     """Mean ± deviation of the error, bold if it is the best."""
-    text = grouped_text(spread(errors_of(row)))
+    text = grouped_text(spread(errors_of(row))).replace(" ", "\u00a0")
     return f"**{text}**" if is_best else text
 
 
@@ -279,7 +279,7 @@ def paper_text(row: Row) -> str:
     paper = row["paper"] or {}
     if "error" not in paper:
         return "–"
-    text = f"{paper['error']:.2f}" + (f" ± {paper['sd']:.2f}" if "sd" in paper else "")
+    text = f"{paper['error']:.2f}" + (f"\u00a0±\u00a0{paper['sd']:.2f}" if "sd" in paper else "")
     is_better = paper["error"] < round(error_of(row), 2)
     return f"**{text}**" if is_better else text
 
@@ -304,8 +304,8 @@ def kilobytes(n_bytes: float | None) -> str:
 
 
 def grouped(value: float | None) -> str:
-    """A large number in groups of three digits."""
-    return "–" if value is None else f"{value:,.0f}".replace(",", " ")
+    """A large number in groups of three digits, with spaces at which no line breaks."""
+    return "–" if value is None else f"{value:,.0f}".replace(",", "\u202f")
 
 
 def grouped_text(text: str) -> str:

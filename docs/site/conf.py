@@ -37,6 +37,8 @@ html_show_sphinx = False
 templates_path = ["templates"]
 # Pages keep the places they have in the repository; the way in is a page that leads to docs/.
 html_additional_pages = {"index": "redirect.html"}
+html_static_path = ["static"]
+html_css_files = ["wide.css"]
 html_theme_options = {"navigation_with_keys": True}
 pygments_style = "tango"
 pygments_dark_style = "monokai"

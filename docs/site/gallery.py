@@ -40,11 +40,13 @@ def write_gallery(folder: Path, *, run: Callable[[Path], Path]) -> None:
 def page_of(script: Path, printed: str, pictures: list[str]) -> str:
     """The page of an example in Markdown."""
     code = script.read_text(encoding="utf-8")
-    title, _, about = (ast.get_docstring(ast.parse(code)) or script.stem).partition("\n")
+    parsed = ast.parse(code)
+    title, _, about = (ast.get_docstring(parsed) or script.stem).partition("\n")
+    code = "\n".join(code.splitlines()[parsed.body[0].end_lineno :]).strip()
     lines = [f"# {title.rstrip('.')}", "", about.strip(), ""]
     lines += [f"![drawn by {script.name}]({picture})" for picture in pictures]
     lines += ["", "It prints:", "", "```text", printed.rstrip(), "```", ""]
-    lines += [f"The code, `examples/{script.name}`:", "", "````python", code.rstrip(), "````", ""]
+    lines += [f"The code, `examples/{script.name}`:", "", "````python", code, "````", ""]
     return "\n".join(lines)
 
 

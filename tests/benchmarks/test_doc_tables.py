@@ -43,20 +43,27 @@ def row(*errors: float, kind: str = "spinney", paper: dict[str, float] | None = 
 
 
 def test_an_error_has_its_spread_and_seeds_if_not_three() -> None:
-    assert doc_tables.error_text(row(1.0, 2.0, 3.0), is_best=True) == "**2.00 ± 1.00**"
+    assert doc_tables.error_text(row(1.0, 2.0, 3.0), is_best=True) == "**2.00\u00a0±\u00a01.00**"
     assert doc_tables.with_seeds("2.00", row(1.0, 2.0, 3.0)) == "2.00"
     assert doc_tables.with_seeds("2.00", row(2.0)) == "2.00 (one seed)"
 
 
 def test_a_paper_is_bold_only_if_it_is_better_as_shown() -> None:
     assert doc_tables.paper_text(row(1.934, paper={"error": 1.93})) == "1.93"
-    assert doc_tables.paper_text(row(1.94, paper={"error": 1.93, "sd": 0.1})) == "**1.93 ± 0.10**"
+    assert (
+        doc_tables.paper_text(row(1.94, paper={"error": 1.93, "sd": 0.1}))
+        == "**1.93\u00a0±\u00a00.10**"
+    )
     assert doc_tables.paper_text(row(1.0)) == "–"
 
 
 @pytest.mark.parametrize(
     ("text", "wanted"),
-    [("44853.7 ± 215", "44853.7 ± 215"), ("44854 ± 215", "44 854 ± 215"), ("0.000165", "0.000165")],
+    [
+        ("44853.7 ± 215", "44853.7 ± 215"),
+        ("44854 ± 215", "44\u202f854 ± 215"),
+        ("0.000165", "0.000165"),
+    ],
 )
 def test_only_whole_numbers_are_grouped(text: str, wanted: str) -> None:
     assert doc_tables.grouped_text(text) == wanted
