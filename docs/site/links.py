@@ -6,7 +6,7 @@ Nothing is fetched: addresses of other sites are only looked at.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from html.parser import HTMLParser
@@ -67,7 +67,9 @@ def linked_files(page: Path) -> Iterator[Path]:
             yield (page.parent / unquote(parts.path)).resolve()
 
 
-def _leads_somewhere(page: Path, target: str, anchors_of: object) -> bool:
+def _leads_somewhere(
+    page: Path, target: str, anchors_of: Callable[[Path], Collection[str]]
+) -> bool:
     parts = urlsplit(target)
     if parts.scheme == "data":
         return True
@@ -77,7 +79,7 @@ def _leads_somewhere(page: Path, target: str, anchors_of: object) -> bool:
     if not file.is_file():
         return False
     is_page = file.suffix in (".md", ".html") and bool(parts.fragment)
-    return not is_page or unquote(parts.fragment) in anchors_of(file)  # type: ignore[operator]
+    return not is_page or unquote(parts.fragment) in anchors_of(file)
 
 
 @cache

@@ -13,6 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
+from sklearn.base import ClassifierMixin, RegressorMixin
+
 MODULES = {
     "spinney": "Estimators and functions",
     "spinney.images": "Images",
@@ -26,6 +28,7 @@ MODULES = {
 # Known to users by one method or attribute of an estimator; the rest of the package is inner life.
 ONLY = {"spinney.tables": ("TableEncoding", "Coordinate"), "spinney.tree": None}
 HIDDEN = {"__version__"}
+KINDS = ("Classifiers", "Regressors", "Functions", "Types")
 
 
 def public_names() -> dict[str, tuple[str, object]]:
@@ -45,19 +48,41 @@ def write_reference(folder: Path) -> None:
     """A page a name, and tables of them at the end of the folder's index."""
     folder.mkdir(parents=True, exist_ok=True)
     names = public_names()
+    for name, (_, thing) in names.items():
+        (folder / f"{name}.rst").write_text(page_of(name, thing), encoding="utf-8")
     lines = []
     for module, title in MODULES.items():
         here = {name: thing for name, (place, thing) in names.items() if place == module}
-        if not here:
-            continue
-        lines += ["", f"## {title}: `{module}`", "", "| name | what it is |", "|---|---|"]
-        for name, thing in here.items():
-            (folder / f"{name}.rst").write_text(page_of(name, thing), encoding="utf-8")
-            short = name.removeprefix(f"{module}.")
-            lines.append(f"| [`{short}`]({name}.rst) | {_first_line(thing)} |")
+        if here:
+            lines += ["", f"## {title}: `{module}`", *tables_of(module, here)]
     lines += ["", "```{toctree}", ":hidden:", "", *names, "```", ""]
     with (folder / "index.md").open("a", encoding="utf-8") as index:
         index.write("\n".join(lines))
+
+
+def tables_of(module: str, things: dict[str, object]) -> list[str]:
+    """A table a kind of thing, in Markdown; a single kind has no heading of its own."""
+    kinds: dict[str, list[str]] = {}
+    for name, thing in things.items():
+        short = name.removeprefix(f"{module}.")
+        row = f"| [`{short}`]({name}.rst) | {_first_line(thing)} |"
+        kinds.setdefault(kind_of(thing), []).append(row)
+    lines = []
+    for kind in sorted(kinds, key=KINDS.index):
+        lines += ["", f"### {kind}"] if len(kinds) > 1 else []
+        lines += ["", "| name | what it is |", "|---|---|", *kinds[kind]]
+    return lines
+
+
+def kind_of(thing: object) -> str:
+    """Under which heading a thing is listed."""
+    if not inspect.isclass(thing):
+        return "Functions" if callable(thing) else "Types"
+    if issubclass(thing, ClassifierMixin):
+        return "Classifiers"
+    if issubclass(thing, RegressorMixin):
+        return "Regressors"
+    return "Types"
 
 
 def page_of(name: str, thing: object) -> str:

@@ -24,13 +24,18 @@ def test_blocks_of_a_page_run_and_print_what_it_says(
 
 
 def test_readme_example_is_short_and_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    [block] = blocks_of((ROOT / "README.md").read_text(encoding="utf-8"))
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    [block] = blocks_of(text)
     assert len([line for line in block.code.splitlines() if line]) <= 15
     exec(compile(block.code, "README.md", "exec"), {})
-    printed = capsys.readouterr().out
-    accuracy = float(re.findall(r"accuracy ([0-9.]+)", printed)[0])
-    assert accuracy > 0.9
-    assert "if " in printed
+    printed = capsys.readouterr().out.splitlines()
+    [said] = re.findall(r"It prints:\n\n```text\n(.*?)```", text, flags=re.DOTALL)
+    # scikit-learn's forest may differ from release to release, ours may not.
+    assert without_peers(printed) == without_peers(said.splitlines())
+
+
+def without_peers(lines: list[str]) -> list[str]:
+    return [line.rstrip() for line in lines if line and not line.startswith("random forest")]
 
 
 def test_start_runs_from_a_table_to_a_file() -> None:
