@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import re
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -122,4 +123,6 @@ def _members(name: str) -> list[str]:
 
 
 def _first_line(thing: object) -> str:
-    return (inspect.getdoc(thing) or "").partition("\n")[0].replace("|", "\\|")
+    """The first line of a docstring as Markdown, which knows no roles."""
+    line = (inspect.getdoc(thing) or "").partition("\n")[0].replace("|", "\\|")
+    return re.sub(r":\w+:(?=`)", "", line)

@@ -22,6 +22,7 @@ def test_every_public_name_has_a_page(tmp_path: Path) -> None:
     assert {f"spinney.{name}" for name in wanted} <= pages
     index = (tmp_path / "index.md").read_text()
     assert [page for page in pages if f"({page}.rst)" not in index] == []
+    assert ":func:" not in index
 
 
 def test_a_thing_that_two_packages_export_has_one_page() -> None:
