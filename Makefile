@@ -21,27 +21,29 @@ PYTHON_HELP := spinney needs Python 3.11 or newer with venv: install it (Debian,
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test venv install lint types cpp-test cpp-sanitize py-test fuzz fuzz-asan kill-test clean FORCE
+.PHONY: help demo test venv install lint types cpp-test cpp-sanitize py-test docs docs-check fuzz fuzz-asan kill-test clean FORCE
 
 help:
 	@echo "make demo          install, train on bundled data, print a table, write demo.png"
-	@echo "make test          everything below"
+	@echo "make test          the next six"
 	@echo "make lint          ruff and the layers of the imports"
 	@echo "make types         mypy --strict"
 	@echo "make cpp-test      the C++ core by itself"
 	@echo "make cpp-sanitize  the same under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make py-test       pytest"
+	@echo "make docs-check    the pages without running the examples: no warning, no broken link"
+	@echo "make docs          not part of test: the whole site in build/docs, examples run"
 	@echo "make fuzz          mutants of model files: MUTANTS=100000 SEED=0, goes on where it was stopped"
 	@echo "make fuzz-asan     the same against a core with sanitizers"
 	@echo "make kill-test     kill fits at random moments, resume them, compare every bit"
 	@echo "make clean         remove build and .venv's stamps"
 
-demo: $(VENV)/.installed-plot
-	$(BIN)/python examples/demo.py
+demo: $(VENV)/.installed-plot,cli
+	$(BIN)/spinney demo --picture demo.png
 
 # One after the other, cheap checks first, whatever -j says.
 test: $(VENV)/.installed-test
-	@for step in lint types cpp-test cpp-sanitize py-test; do \
+	@for step in lint types cpp-test cpp-sanitize py-test docs-check; do \
 		echo "== make $$step"; $(MAKE) --no-print-directory $$step || exit 1; done
 
 venv: $(BIN)/python
@@ -63,6 +65,12 @@ cpp-sanitize: $(VENV)/.installed-test
 
 py-test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/python docs/site
+
+docs-check: $(VENV)/.installed-docs
+	$(BIN)/python docs/site --check
 
 MUTANTS ?= 100000
 SEED ?= 0

@@ -47,7 +47,7 @@ from spinney.plotting import (
 )
 
 
-def main(folder: Path) -> None:
+def main(folder: Path = Path("plots")) -> None:
     """Draw every kind of plot and say how long it took."""
     mpl.use("Agg")  # figures go into files, no window opens
     folder.mkdir(parents=True, exist_ok=True)
@@ -143,4 +143,4 @@ def plane() -> Iterator[tuple[str, Any]]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "plots"))
+    main(*map(Path, sys.argv[1:2]))

@@ -87,6 +87,15 @@ def test_a_folder_is_not_replaced(tmp_path):
     assert names_in(tmp_path) == ["folder"]
 
 
+def test_a_pipe_is_not_replaced(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="device or a pipe"):
+        replace_file(path, [b"new"])
+    assert path.is_fifo()
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_link_is_followed(tmp_path):
     (tmp_path / "inner").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "inner" / "file")

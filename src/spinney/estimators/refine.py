@@ -249,7 +249,21 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the leaves; the forest has to be fitted."""
+        """Fit the leaves; the forest has to be fitted.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+            Rows, as the forest takes them.
+        y : array-like of shape (n_rows,)
+            Class labels, those of the forest.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weights of the rows; None is 1 for each.
+
+        Returns
+        -------
+        self
+        """
         self._check(SCORE_LOSSES)
         labels: NDArray[Any] = column_or_1d(y)
         check_consistent_length(X, labels)
@@ -280,17 +294,44 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         return Readout(forest, "outputs", finish, forest.unit_weights, offsets, self.classes_)
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Scores of the classes; with two classes that of the second less that of the first."""
+        """Scores of the classes; with two classes that of the second less that of the first.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes), or (n_rows,) with two classes
+        """
         scores = self._sums(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Class probabilities that go with the scores, as of :class:`FAOForestClassifier`."""
+        """Class probabilities that go with the scores, as of :class:`FAOForestClassifier`.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+        """
         scores = self._sums(X)
         return class_probabilities(scores, self._fitted_loss)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class with the largest score."""
+        """Class with the largest score.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
         best = self._sums(X).argmax(axis=1)
         labels: NDArray[Any] = self.classes_[best]
         return labels
@@ -335,7 +376,21 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the leaves; the forest has to be fitted."""
+        """Fit the leaves; the forest has to be fitted.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+            Rows, as the forest takes them.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            Targets.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weights of the rows; None is 1 for each.
+
+        Returns
+        -------
+        self
+        """
         self._check(VALUE_LOSSES)
         targets = check_targets(y)
         assert_all_finite(targets, input_name="y")
@@ -359,7 +414,16 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Mean of the targets and the values of the leaves that a row reaches, added up."""
+        """Mean of the targets and the values of the leaves that a row reaches, added up.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        """
         values: NDArray[np.float64] = self._sums(X) + self.mean_
         return values[:, 0] if self._is_flat else values
 

@@ -69,6 +69,17 @@ def from_dict(dictionary: dict[str, Any]) -> Any:
     ------
     DamagedFileError
         If anything in it is not as the format says. It is a ValueError.
+
+    Examples
+    --------
+    >>> import json
+    >>> from sklearn.datasets import load_iris
+    >>> from spinney import TAOTreeClassifier, from_dict, to_dict
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = TAOTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    >>> again = from_dict(json.loads(json.dumps(to_dict(tree))))
+    >>> bool((again.predict_proba(X) == tree.predict_proba(X)).all())
+    True
     """
     header = dict(checked_object(dictionary, "the dictionary"))
     check_version(header)

@@ -78,6 +78,19 @@ def load(path: str | os.PathLike[str], *, memory_map: bool = False) -> Any:
         ValueError.
     OSError
         If the file cannot be opened or read.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import spinney
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "notes.txt"
+    ...     n_bytes = path.write_text("a letter, not a model")
+    ...     try:
+    ...         spinney.load(path)
+    ...     except spinney.DamagedFileError:
+    ...         print("refused")
+    refused
     """
     header, arrays = read_container(path, memory_map=memory_map)
     try:

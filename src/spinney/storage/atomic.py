@@ -28,12 +28,16 @@ def replace_file(path: str | os.PathLike[str], chunks: Iterable[bytes | memoryvi
     Raises
     ------
     OSError
-        If the folder cannot be written, the disk is full, and so on. The old file is as it was,
-        and no temporary file is left.
+        If the folder cannot be written, the disk is full, `path` is a device, and so on. The old
+        file is as it was, and no temporary file is left.
     """
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():  # the error of the temporary file would name that one
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        # Taking the place of a device or a pipe would remove it for everybody.
+        what = "is a device or a pipe, whose place a file must not take"
+        raise OSError(errno.EINVAL, what, os.fspath(path))
     # The name does not grow with that of the file: some file systems allow 255 bytes only.
     temporary = target.with_name(f".spinney-{secrets.token_hex(8)}.tmp")
     try:

@@ -43,6 +43,15 @@ def from_sklearn(estimator: object) -> Tree:
     scikit-learn sends a float32 ``x`` left if ``x <= t`` with a float64 threshold ``t``. Ours goes
     right if ``x + bias >= 0``, so the bias is minus the smallest float32 above ``t``. The sign of
     a difference of two floats is exact, hence every row takes the same path.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> usual = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    >>> from_sklearn(usual).n_leaves
+    3
     """
     source = _tree_arrays(estimator)
     order, left, right = breadth_first(source.children_left, source.children_right)

@@ -54,6 +54,15 @@ class Tree:
     Notes
     -----
     The constructor does not look at the values; `check` does.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from spinney import TAOTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = TAOTreeClassifier(max_depth=1, random_state=0).fit(X, y).tree_
+    >>> tree.left.tolist(), tree.right.tolist(), tree.n_leaves
+    ([1, -1, -1], [2, -1, -1], 2)
     """
 
     n_features: int

@@ -135,6 +135,15 @@ def walk(node: NodeView) -> Iterator[NodeView]:
     ------
     SplitView or LeafView
         Each node once.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from spinney import TAOTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = TAOTreeClassifier(max_depth=1, random_state=0).fit(X, y).tree_
+    >>> [type(node).__name__ for node in walk(view_tree(tree))]
+    ['SplitView', 'LeafView', 'LeafView']
     """
     waiting = [node]
     while waiting:

@@ -1,0 +1,180 @@
+"""Columns by name: those a user names, and those a model reads.
+
+The order of the columns of a file does not matter. A column that the model reads and the file lacks
+is an error, one that only the file has is left aside with a note.
+"""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.cli import csv_faults
+from spinney.cli.console import Console
+from spinney.cli.errors import CommandError
+from spinney.cli.layout import counted, listed
+from spinney.cli.reading import Data, looks_like_data
+from spinney.tables import TableEncoding
+
+_TEXTS = ("text_levels",)
+#: What columns of a role held in training, and what reads one of their cells.
+_READERS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "number": ("numbers", float),
+    "number_levels": ("numbers", float),
+    "datetime": ("dates", datetime.datetime.fromisoformat),
+}
+
+
+def split_names(given: Iterable[str] | None, known: Sequence[str]) -> list[str]:
+    """Names from options that may be repeated or hold several with commas."""
+    names: list[str] = []
+    for text in given or ():
+        names += [text] if text in known else [name.strip() for name in text.split(",")]
+    return [name for name in names if name]
+
+
+def check_known(names: Iterable[str], data: Data, option: str) -> None:
+    """Raise if a column that an option names is not in the table."""
+    for name in names:
+        if name not in data.names:
+            raise CommandError(
+                f"{option} {name!r}: {data.name} has no such column{hint(name, data.names)}"
+            )
+
+
+def hint(name: str, known: Sequence[str]) -> str:
+    """What may have been meant, and what there is."""
+    if looks_like_data(known):
+        return f"; its first line holds numbers ({listed(known, 4)}); give a header line with names"
+    by_form = {other.strip().lower(): other for other in known}
+    near = difflib.get_close_matches(name.strip().lower(), by_form, n=1, cutoff=0.7)
+    meant = f"; did you mean {by_form[near[0]]!r}?" if near else ""
+    return f"{meant} (it has {listed([repr(other) for other in known])})"
+
+
+def encoding_of(model: Any) -> TableEncoding | None:
+    """How a model turns columns into numbers; None if it reads numbers as they are."""
+    of_forest = getattr(getattr(model, "forest", None), "encoding_", None)  # of refined ones
+    encoding: TableEncoding | None = getattr(model, "encoding_", of_forest)
+    return encoding
+
+
+def names_of(model: Any) -> list[str] | None:
+    """Names of the columns a model reads; None if it was fitted without names."""
+    of_forest = getattr(getattr(model, "forest", None), "feature_names_in_", None)
+    names = getattr(model, "feature_names_in_", of_forest)
+    return None if names is None else [str(name) for name in names]
+
+
+def roles_of(model: Any) -> list[str]:
+    """What each column was in training: number, datetime, duration, text or number levels."""
+    encoding = encoding_of(model)
+    if encoding is None:
+        return ["number"] * int(model.n_features_in_)
+    return [encoding.kind(column) for column in range(encoding.n_columns)]
+
+
+def text_columns(model: Any) -> list[str]:
+    """Columns that a model reads as text, whatever their cells look like."""
+    roles = zip(names_of(model) or (), roles_of(model), strict=False)
+    return [name for name, role in roles if role in _TEXTS]
+
+
+def rows_for(model: Any, data: Data, console: Console, *, aside: Sequence[str] = ()) -> Any:
+    """The columns a model reads, in its order, as it takes them.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    data : Data
+    console : Console
+    aside : sequence of str
+        Columns that are known to be something else, as the target.
+    """
+    names = names_of(model)
+    if names is None:
+        return _unnamed_rows(model, data, console, aside)
+    missing = [name for name in names if name not in data.names]
+    if missing:
+        others = f" and {counted(len(missing) - 1, 'other')}" if len(missing) > 1 else ""
+        raise CommandError(
+            f"{data.name} has no column {missing[0]!r}{others}, which the model reads"
+            f"{hint(missing[0], data.names)}"
+        )
+    extra = [name for name in data.names if name not in names and name not in aside]
+    if extra:
+        console.say(f"left aside, because the model does not read them: {listed(extra)}")
+    for name, role in zip(names, roles_of(model), strict=True):
+        _check_kind(data, name, role)
+    check_finite(data, names)
+    return data.table.select(names)
+
+
+def check_finite(data: Data, names: Iterable[str]) -> None:
+    """Raise, with the line, if a number is infinite."""
+    import pyarrow
+    from pyarrow import compute
+
+    for name in names:
+        column = data.table.column(name)
+        if not pyarrow.types.is_floating(column.type):
+            continue
+        is_infinite = compute.fill_null(compute.is_inf(column), False)
+        if compute.any(is_infinite).as_py():
+            place = data.place(compute.index(is_infinite, True).as_py())
+            raise CommandError(
+                f"{data.name}, {place}: column {name!r} holds an infinite number; give a finite "
+                "one, or leave the cell empty if it is not known"
+            )
+
+
+def _check_kind(data: Data, name: str, role: str) -> None:
+    """Raise, with the line, if a column of numbers or dates holds text."""
+    import pyarrow
+
+    kind = data.table.schema.field(name).type
+    is_text = pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
+    if role not in _READERS or not is_text:
+        return
+    held, read = _READERS[role]
+
+    def is_bad(cell: str) -> bool:
+        if cell in data.nulls or not cell.strip():
+            return False
+        try:
+            read(cell.strip().replace(data.decimal, "."))
+        except ValueError:
+            return True
+        return False
+
+    found = None
+    if data.text is not None:
+        found = csv_faults.first_cell(data.text, data.delimiter, name, is_bad)
+    if found is None:
+        raise CommandError(
+            f"{data.name}: column {name!r} holds text, but held {held} in training; convert it"
+        )
+    raise CommandError(
+        f"{data.name}, line {found[0]}: column {name!r} holds {found[1]!r}, but held {held} in "
+        f"training; correct it, or try --missing {found[1]!r} if it means a missing value"
+    )
+
+
+def _unnamed_rows(model: Any, data: Data, console: Console, aside: Sequence[str]) -> NDArray[Any]:
+    """Rows for a model that knows no names: all columns, in the order of the file."""
+    kept = [name for name in data.names if name not in aside]
+    if len(kept) != model.n_features_in_:
+        raise CommandError(
+            f"{data.name} has {counted(len(kept), 'column')}; the model was fitted without names "
+            f"to {counted(int(model.n_features_in_), 'column')}; give just these, in their order"
+        )
+    console.say("the model knows no names of columns: they are taken in the order of the file")
+    columns = [data.table.column(name).to_pylist() for name in kept]
+    if set(roles_of(model)) <= {"number"}:
+        return np.array(columns, dtype=np.float64).T
+    return np.array(columns, dtype=object).T

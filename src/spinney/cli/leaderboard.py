@@ -1,0 +1,121 @@
+"""What was measured, fold by fold, and the table that is made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from statistics import mean, stdev
+from typing import Any
+
+from spinney.cli.contestants import title_of
+from spinney.cli.layout import align, bytes_text
+from spinney.cli.target import CLASSIFICATION
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model on one fold."""
+
+    error: float
+    fit_seconds: float
+    fit_cpu_seconds: float
+    microseconds_a_row: float
+    n_bytes: int
+
+
+@dataclass
+class Leaderboard:
+    """Cells of each model, and why some are missing.
+
+    Attributes
+    ----------
+    task : str
+    n_folds : int
+        Folds that were asked for.
+    cells : dict of str to list of Cell
+    failures : dict of str to str
+        What went wrong with a model.
+    """
+
+    task: str
+    n_folds: int
+    cells: dict[str, list[Cell]] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def measure(self) -> str:
+        """What error means here."""
+        return "error" if self.task == CLASSIFICATION else "rmse"
+
+    def add(self, name: str, cell: Cell) -> None:
+        """Note a fold of a model."""
+        self.cells.setdefault(name, []).append(cell)
+
+    def expected_seconds(self, name: str) -> float:
+        """How long a fit of a model may take: as its slowest so far, or as the slowest of all."""
+        cells = self.cells.get(name) or [cell for known in self.cells.values() for cell in known]
+        return max((cell.fit_seconds for cell in cells), default=0.0)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One entry a model, best first."""
+        found = [self._row(name, cells) for name, cells in self.cells.items()]
+        return sorted(found, key=lambda row: float(row[self.measure]))
+
+    def _row(self, name: str, cells: list[Cell]) -> dict[str, Any]:
+        errors = [cell.error for cell in cells]
+        return {
+            "name": name,
+            "model": title_of(name, self.task),
+            self.measure: mean(errors),
+            "deviation": stdev(errors) if len(errors) > 1 else None,
+            "folds": len(cells),
+            "bytes": round(mean(cell.n_bytes for cell in cells)),
+            "fit_seconds": mean(cell.fit_seconds for cell in cells),
+            "fit_cpu_seconds": mean(cell.fit_cpu_seconds for cell in cells),
+            "microseconds_a_row": mean(cell.microseconds_a_row for cell in cells),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, for machines."""
+        return {
+            "task": self.task,
+            "measure": self.measure,
+            "folds": self.n_folds,
+            "leaderboard": self.rows(),
+            "failures": self.failures,
+        }
+
+    def to_text(self) -> str:
+        """The table, for people."""
+        if not self.cells:
+            return "nothing was measured"
+        rows = self.rows()
+        is_short = any(row["folds"] < self.n_folds for row in rows)
+        error = "error %" if self.task == CLASSIFICATION else "RMSE"
+        header = ["", "model", error, "size", "fit s", "CPU s", "predict µs/row"]
+        lines = [
+            [
+                f"{place}",
+                row["model"],
+                self.error_text(row[self.measure], row["deviation"]),
+                bytes_text(row["bytes"]),
+                f"{row['fit_seconds']:.2f}",
+                f"{row['fit_cpu_seconds']:.2f}",
+                f"{row['microseconds_a_row']:.3g}",
+            ]
+            for place, row in enumerate(rows, start=1)
+        ]
+        if is_short:
+            header.append("folds")
+            for line, row in zip(lines, rows, strict=True):
+                line.append(f"{row['folds']} of {self.n_folds}")
+        text = align(header, lines, left=2)
+        for name, why in self.failures.items():
+            text += f"\n{title_of(name, self.task)} failed: {why}"
+        return text
+
+    def error_text(self, error: float, deviation: float | None = None) -> str:
+        """An error with its deviation over folds."""
+        if self.task == CLASSIFICATION:
+            spread = "" if deviation is None else f" ± {100 * deviation:.2f}"
+            return f"{100 * error:.2f}{spread}"
+        return f"{error:.4g}" + ("" if deviation is None else f" ± {deviation:.2g}")

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pytest
+from threadpoolctl import threadpool_limits
+
+from spinney.cli import compare, contestants
+from spinney.cli.contestants import available, make
+from spinney.cli.leaderboard import Cell, Leaderboard
+from spinney.cli.models import MODELS
+from spinney.cli.peers import PEERS, PeerEncoding
+from tests.cli.conftest import Run, write_csv
+
+QUICK = ("--models", "baseline,tree,greedy", "--folds", 2, "--n-jobs", 1)
+
+
+def mixed(n_rows: int, seed: int = 0) -> tuple[Any, np.ndarray[Any, Any]]:
+    """A table of numbers, text and holes, and whether its first two columns agree."""
+    random = np.random.RandomState(seed)
+    numbers = random.rand(n_rows)
+    texts = random.choice(["a", "b", "c"], n_rows)
+    holes = [None if random.rand() < 0.2 else float(value) for value in random.rand(n_rows)]
+    table = pyarrow.table({"number": numbers, "text": texts.tolist(), "holes": holes})
+    return table, (numbers > 0.5) ^ (texts == "a")
+
+
+def test_the_leaderboard_is_sorted_and_complete(run: Run, table: Path) -> None:
+    ran = run("compare", table, "-t", "income", "--drop", "id", *QUICK, "--json")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    rows = found["leaderboard"]
+    assert {row["name"] for row in rows} == {"baseline", "tree", "greedy"}
+    errors = [row["error"] for row in rows]
+    assert errors == sorted(errors)
+    assert rows[-1]["name"] == "baseline"
+    assert all(row["folds"] == 2 for row in rows)
+    assert all(row["bytes"] > 0 and row["fit_seconds"] >= 0 for row in rows)
+    assert found["failures"] == {}
+
+
+def test_the_table_and_the_progress_are_for_people(run: Run, table: Path) -> None:
+    ran = run("compare", table, "-t", "income", "--drop", "id", *QUICK)
+    header = ran.out.splitlines()[0]
+    assert " ".join(header.split()) == "model error % size fit s CPU s predict µs/row"
+    assert "[1/6] fold 1  most frequent class … error" in ran.err
+    assert "[6/6] fold 2  spinney greedy forest … error" in ran.err
+
+
+def test_numbers_are_compared_by_rmse(run: Run, table: Path) -> None:
+    ran = run("compare", table, "-t", "wage", "--drop", "id", *QUICK, "--json")
+    found = json.loads(ran.out)
+    assert found["measure"] == "rmse"
+    assert found["leaderboard"][-1]["name"] == "baseline"
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("name", [*PEERS, "gradient"])
+def test_every_contestant_learns_a_mixed_table(name: str, task: str) -> None:
+    if name in PEERS and not PEERS[name].is_installed:
+        pytest.skip(f"{PEERS[name].package} is not installed")
+    X, is_true = mixed(400)
+    y = np.where(is_true, "yes", "no") if task == "classification" else 2.0 * is_true
+    contestant = make(name, task, seed=0, n_jobs=1, categorical_features="from_dtype")
+    fitted, judged = np.arange(300), np.arange(300, 400)
+    rows = contestant.prepare(X.take(fitted))
+    with threadpool_limits(limits=1):
+        contestant.fit(rows, y[fitted])
+        predicted = contestant.predict(contestant.prepare(X.take(judged)))
+    if task == "classification":
+        assert set(predicted) <= {"yes", "no"}
+        assert np.mean(predicted != y[judged]) < 0.2
+    else:
+        assert np.sqrt(np.mean((predicted - y[judged]) ** 2)) < 0.6
+    assert contestant.n_bytes() > 100
+
+
+def test_peers_get_codes_of_training_levels() -> None:
+    X = pyarrow.table({"a": [1.5, None, 2.5], "b": ["y", "x", None]})
+    encoding = PeerEncoding(X, "from_dtype")
+    new = pyarrow.table({"a": [3.5, 4.5], "b": ["x", "new"]})
+    np.testing.assert_array_equal(encoding.encode(X).matrix, [[1.5, 1], [np.nan, 0], [2.5, np.nan]])
+    np.testing.assert_array_equal(encoding.encode(new).matrix, [[3.5, 0], [4.5, np.nan]])
+    assert encoding.encode(new).categories == [1]
+
+
+def test_no_fit_is_started_after_the_budget(run: Run, table: Path) -> None:
+    ran = run("compare", table, "-t", "income", *QUICK, "--budget", 1e-9, "--json")
+    assert ran.code == 1
+    assert json.loads(ran.out)["leaderboard"] == []
+    assert "left out 6 fits: no time" in ran.err
+
+
+def test_a_model_that_is_too_slow_for_what_is_left_is_left_out(
+    run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = compare._cell
+
+    def slow(contestant: Any, *rest: Any) -> Any:
+        cell = real(contestant, *rest)
+        is_greedy = "Greedy" in repr(getattr(contestant, "_estimator", ""))
+        return type(cell)(**{**vars(cell), "fit_seconds": 1e9}) if is_greedy else cell
+
+    monkeypatch.setattr(compare, "_cell", slow)
+    found = json.loads(run("compare", table, "-t", "income", *QUICK, "--json").out)
+    folds = {row["name"]: row["folds"] for row in found["leaderboard"]}
+    assert folds == {"baseline": 2, "tree": 2, "greedy": 1}
+    assert "1 of 2" in run("compare", table, "-t", "income", *QUICK).out
+
+
+def test_a_model_that_was_not_measured_yet_may_be_as_slow_as_the_slowest() -> None:
+    board = Leaderboard("classification", 2)
+    assert board.expected_seconds("tree") == 0
+    board.add("tree", Cell(0.1, 3.0, 3.0, 1.0, 1))
+    board.add("ho", Cell(0.1, 1.0, 1.0, 1.0, 1))
+    assert board.expected_seconds("ho") == 1
+    assert board.expected_seconds("fao") == 3
+
+
+def test_an_interrupt_prints_what_was_measured(
+    run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, n_calls = compare._cell, []
+
+    def interrupted(*arguments: Any) -> Any:
+        n_calls.append(1)
+        if len(n_calls) == 5:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(compare, "_cell", interrupted)
+    ran = run("compare", table, "-t", "income", *QUICK)
+    assert ran.code == 130
+    assert "interrupted; this is what was measured" in ran.err
+    assert ran.out.count("1 of 2") == 2
+    assert ran.out.count("2 of 2") == 1
+
+
+def test_a_model_that_fails_does_not_stop_the_others(
+    run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("out of\nluck")
+
+    monkeypatch.setattr(contestants.Ours, "fit", fail)
+    ran = run("compare", table, "-t", "income", *QUICK, "--json")
+    found = json.loads(ran.out)
+    assert ran.code == 0
+    assert [row["name"] for row in found["leaderboard"]] == ["baseline"]
+    assert found["failures"]["tree"] == "RuntimeError: out of luck"
+
+
+def test_large_tables_are_sampled_and_that_is_said(run: Run, table: Path) -> None:
+    ran = run("compare", table, "-t", "income", *QUICK, "--max-rows", 50)
+    assert "a random sample of 50 of 120 rows; --max-rows 0 takes all" in ran.err
+    assert "sample" not in run("compare", table, "-t", "income", *QUICK, "--max-rows", 0).err
+
+
+def test_libraries_that_are_not_installed_are_named(
+    run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    absent = type(PEERS["xgboost"])("Peer X", "no_such_package", PEERS["xgboost"].make)
+    monkeypatch.setitem(PEERS, "xgboost", absent)
+    monkeypatch.setattr(contestants, "ORDER", ("baseline", "xgboost"))
+    ran = run("compare", table, "-t", "income", "--folds", 2)
+    assert "not installed, so left out: Peer X" in ran.err
+    assert "Peer X" not in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--models", "nothing"), "nothing is not known; there are baseline, tree"),
+        (("--models", "help"), "--models: there are baseline, tree"),
+        (("--task", "regression", "--models", "ho"), "ho does no regression"),
+        (("-t", "x"), "compare takes one --target"),
+        (("--folds", "1"), "1 is less than 2"),
+    ],
+)
+def test_wrong_usage_ends_with_code_2(
+    run: Run, tmp_path: Path, words: tuple[str, ...], says: str
+) -> None:
+    path = write_csv(tmp_path / "t.csv", ["x", "y"], [[i % 7, i % 2] for i in range(20)])
+    ran = run("compare", path, "-t", "y", *words)
+    assert ran.code == 2
+    assert says in ran.err
+
+
+def test_too_few_rows_for_the_folds_are_refused(run: Run, tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "t.csv", ["x", "y"], [[i, i % 2] for i in range(5)])
+    ran = run("compare", path, "-t", "y", "--task", "classification")
+    assert ran.code == 1
+    assert "needs at least 6 rows; there are 5" in ran.err
+
+
+def test_all_our_models_and_all_peers_take_part() -> None:
+    assert {*MODELS, *PEERS, "baseline"} == set(contestants.ORDER)
+    assert "ho" not in available("regression")[0]

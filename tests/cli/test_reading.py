@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import builtins
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spinney.cli import csv_faults
+from spinney.cli.errors import CommandError
+from spinney.cli.reading import Format, read_data
+from tests.cli.conftest import Run
+
+
+def read(tmp_path: Path, data: bytes, name: str = "t.csv", form: Format = Format()) -> Any:  # noqa: B008
+    path = tmp_path / name
+    path.write_bytes(data)
+    return read_data(str(path), form)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "t.csv is empty"),
+        (b" \n\n", "t.csv is empty"),
+        (b"a,b\n", "has a header but no rows"),
+        (b"a,b\n1,2\n3\n", "t.csv, line 3: 1 values where the header has 2: '3'; complete the row"),
+        (b"a,b\n1,2\n\n3,4,5\n", "line 4: 3 values where the header has 2: '3,4,5'; put values"),
+        (b'a,b\n"x\ny",2\n3\n', "line 4: 1 values"),
+        (b'a,b\n1,2\n3,"4\n5,6\n7,8,9\n', "line 3: a quote opens here that is never closed"),
+        (b'a,b\n"1\n2,3",4,5\n', "line 2: a quote opens here and the row does not end"),
+        (b"a,b,a,b,c\n1,2,3,4,5\n", "more than one column named 'a', 'b'"),
+        (b"a;b;c\n1;2;3\n", "try --delimiter ';'"),
+        (b"a\tb\n1\t2\n", "try --delimiter tab"),
+        ("a,b\n1,é\n".encode("latin-1"), "line 2: byte 0xe9 is no UTF-8; try --encoding latin-1"),
+        ("a,b\n1,2\n".encode("utf-16"), "is UTF-16; try --encoding utf-16"),
+        (b"PK\x03\x04rest", "zip file or a spreadsheet"),
+        (b"PAR1 and nothing else", "damaged Parquet file"),
+        (b"\x1f\x8bnothing", "damaged gzip file"),
+    ],
+)
+def test_a_broken_file_is_refused_with_its_place(tmp_path: Path, data: bytes, says: str) -> None:
+    with pytest.raises(CommandError, match=r"t\.csv") as caught:
+        read(tmp_path, data)
+    assert says in str(caught.value)
+
+
+def test_a_csv_named_parquet_is_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="is no Parquet file"):
+        read(tmp_path, b"a,b\n1,2\n", "t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "form"),
+    [
+        (b"a;b\n1,5;x\n", "t.csv", Format(delimiter=";", decimal=",")),
+        (b"a\tb\n1.5\tx\n", "t.tsv", Format()),
+        ("a,b\n1.5,x\n".encode("utf-16"), "t.csv", Format(encoding="utf-16")),
+        (b"\xef\xbb\xbfa,b\r\n1.5,x\r\n", "t.csv", Format()),
+        (gzip.compress(b"a,b\n1.5,x\n"), "t.csv.gz", Format()),
+    ],
+)
+def test_other_ways_to_write_the_same_table(
+    tmp_path: Path, data: bytes, name: str, form: Format
+) -> None:
+    assert read(tmp_path, data, name, form).table.to_pydict() == {"a": [1.5], "b": ["x"]}
+
+
+def test_cells_that_mean_missing(tmp_path: Path) -> None:
+    table = read(tmp_path, b"a,b\n1,x\n?,\n3,NA\n", form=Format(missing=("?",))).table
+    assert table.to_pydict() == {"a": [1, None, 3], "b": ["x", None, None]}
+
+
+def test_columns_without_a_name_are_left_out_and_counted(tmp_path: Path) -> None:
+    data = read(tmp_path, b",a,b\n0,1,2\n1,3,4\n")
+    assert data.names == ["a", "b"]
+    assert data.unnamed == 1
+
+
+def test_columns_named_as_text_stay_text(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,b\n007,1\n")
+    data = read_data(str(tmp_path / "t.csv"), Format(), texts=["a", "no such column"])
+    assert data.table.to_pydict() == {"a": ["007"], "b": [1]}
+
+
+def test_a_missing_file_is_named(run: Run, tmp_path: Path) -> None:
+    ran = run("train", tmp_path / "no.csv", "-t", "y", "-o", tmp_path / "m.spinney")
+    assert ran.code == 1
+    assert ran.err == f"spinney: error: {tmp_path / 'no.csv'}: No such file or directory\n"
+
+
+def test_a_missing_reader_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = builtins.__import__
+
+    def without_pyarrow(name: str, *rest: Any, **options: Any) -> Any:
+        if name.split(".")[0] == "pyarrow":
+            raise ImportError(name)
+        return real(name, *rest, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without_pyarrow)
+    ran = run("train", "t.parquet", "-t", "y", "-o", tmp_path / "m.spinney")
+    assert ran.code == 1
+    assert ran.err == (
+        "spinney: error: t.parquet cannot be read without pyarrow; try pip install 'spinney[cli]'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("Income", "did you mean 'income'?"),
+        ("incone", "did you mean 'income'?"),
+        ("zzz", "(it has 'id', 'age', 'job', 'zip', 'since', 'wage'"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--target", "--drop", "--categorical"])
+def test_an_unknown_column_is_named_with_what_there_is(
+    run: Run, table: Path, tmp_path: Path, option: str, name: str, says: str
+) -> None:
+    words = ["--target", "income", option, name][0 if option != "--target" else 2 :]
+    ran = run("train", table, *words, "-o", tmp_path / "m.spinney")
+    assert ran.code == 1
+    assert f"{option} {name!r}: {table} has no such column" in ran.err
+    assert "did you mean" in ran.err if "mean" in says else says in ran.err
+
+
+def test_a_file_without_a_header_is_told_of(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("5.1,3.5,1\n4.9,3.0,0\n")
+    ran = run("train", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.spinney")
+    assert "its first line holds numbers (5.1, 3.5, 1); give a header line with names" in ran.err
+
+
+def test_a_quote_inside_a_cell_is_no_open_one(tmp_path: Path) -> None:
+    assert read(tmp_path, b'a,b\n5" pipe,1\n').table.to_pydict() == {"a": ['5" pipe'], "b": [1]}
+
+
+cells = st.text(alphabet='ab,"\n ', max_size=4)
+
+
+@given(rows=st.lists(st.lists(cells, min_size=2, max_size=2), min_size=1, max_size=6))
+def test_a_row_is_found_on_the_line_it_starts(rows: list[list[str]]) -> None:
+    lines = [",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows]
+    text = "\n".join(["x,y", *lines]) + "\n"
+    for number in range(len(rows)):
+        before = "\n".join(["x,y", *lines[:number]])
+        assert csv_faults.line_of_row(text, ",", number) == before.count("\n") + 2
+    assert csv_faults.bad_row(text, ",") is None
+
+
+@given(
+    rows=st.lists(st.lists(st.sampled_from(["1", "x", ""]), min_size=3, max_size=3), max_size=6),
+    bad=st.lists(st.sampled_from(["1", "x"]), min_size=4, max_size=5),
+)
+def test_the_first_bad_row_is_found(rows: list[list[str]], bad: list[str]) -> None:
+    text = "\n".join(",".join(row) for row in [["a", "b", "c"], *rows, bad, bad])
+    found = csv_faults.bad_row(text, ",")
+    assert found is not None
+    assert found.startswith(f"line {len(rows) + 2}: {len(bad)} values")
