@@ -251,13 +251,13 @@ def test_fitted_attributes_describe_the_data() -> None:
     assert fitted.estimator_weights_.shape == fitted.estimator_errors_.shape == (5,)
 
 
-def test_verbose_prints_a_line_a_tree(capsys: pytest.CaptureFixture[str]) -> None:
-    boost(verbose=1).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[:4] for line in lines] == [["tree", k, "of", "5"] for k in "12345"]
+def test_verbose_prints_a_line_a_round(capsys: pytest.CaptureFixture[str]) -> None:
+    boost(verbose=2).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split()[:4] for line in lines] == [["round", k, "of", "5"] for k in "12345"]
     assert all("validation error" in line for line in lines)
     boost().fit(X, Y)
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from spinney.estimators.refine import (
     _RefinedForest,
 )
 from spinney.estimators.sampled import SampledClassifier, SampledForest, SampledRegressor
+from spinney.estimators.sklearn_callbacks import CALLBACKS
 from spinney.estimators.summed import SummedForest
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor, _TAOTree
 from spinney.estimators.tree_base import TreeEstimator
@@ -44,6 +45,10 @@ MOST_THREADS = 2**31 - 1
 
 ROUTING = "_metadata_request"
 """Set by scikit-learn, not by a fit; stored by other means."""
+
+NOT_FITTED = (ROUTING, CALLBACKS)
+"""Beside the parameters, what is there before a fit. Callbacks belong to who fits: no model file
+has them."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class Field:
 def fitted_names(model: Any) -> list[str]:
     """Names of what a fit has stored in an estimator."""
     parameters = model.get_params(deep=False)
-    return [name for name in vars(model) if name not in parameters and name != ROUTING]
+    return [name for name in vars(model) if name not in parameters and name not in NOT_FITTED]
 
 
 def check_fitted(model: Any) -> None:
@@ -297,6 +302,7 @@ FIELDS = (
         "a finite number a column",
         lambda value, model: _is_finite(value, model.n_features_in_),
     ),
+    Field(Estimator, "stopped_by_callback_", "true or false", _is_bool, False),
     Field(_TAOTree, "trace_", "a Trace", lambda value, _: isinstance(value, Trace)),
     Field(
         _FAOForest,
