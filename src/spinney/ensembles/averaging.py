@@ -133,14 +133,14 @@ def _heard(
 ) -> Generator[OptimizedForest, None, None]:
     """Forests while a listener hears of them, up to the one that it stops at."""
     for forest in saved:
-        hearing.end_forest(forest, is_restored=True)
+        hearing.restore_forest(forest)
         yield forest
         if hearing.is_stopped:
             return
         hearing.next_forest()
     with closing(task.grown(first + len(saved), hearing)) as grown:
         for forest in grown:
-            hearing.end_forest(forest, is_restored=False)
+            hearing.end_forest(forest)
             yield forest
             if hearing.is_stopped:
                 return

@@ -86,6 +86,7 @@ class Hearing:
         self._listener = listener
         self.forest = first  # whose words are heard now
         self._n_heard = 0  # of its iterations
+        self._n_restored: dict[int, int] = {}  # iterations that were done before, by forest
         self.is_stopped = False
         self._owner = threading.get_ident()
         self._words: SimpleQueue[Any] = SimpleQueue()
@@ -94,6 +95,7 @@ class Hearing:
 
     def speaker(self, forest: int, n_restored: int) -> Speaker:
         """What the worker of a forest speaks into."""
+        self._n_restored[forest] = n_restored
         return Speaker(self, forest, n_restored)
 
     def say(self, forest: int, said: list[Iteration]) -> bool:
@@ -109,12 +111,16 @@ class Hearing:
                 if self._is_closed:
                     raise StoppedError from None
 
-    def end_forest(self, found: OptimizedForest, *, is_restored: bool) -> None:
-        """Hear what no worker has said of a forest that is done: it is of a file, or from afar."""
+    def restore_forest(self, found: OptimizedForest) -> None:
+        """Hear of a forest that was done before."""
+        self._n_restored[self.forest] = found.trace.phase.count("leaves")
+        self.end_forest(found)
+
+    def end_forest(self, found: OptimizedForest) -> None:
+        """Hear what no worker has said of a forest that is done: it had no more to do, or is far."""
         if not self.is_stopped:
-            known = found.trace.phase.count("leaves") if is_restored else 0
-            rest = list(iterations_of(found.trace, self._n_heard + 1, known))
-            self._take(self.forest, rest)
+            n_restored = self._n_restored[self.forest]
+            self._take(self.forest, list(iterations_of(found.trace, self._n_heard + 1, n_restored)))
 
     def next_forest(self) -> None:
         """Turn to the next forest, and hear what its worker has said already."""

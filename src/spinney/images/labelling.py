@@ -7,7 +7,7 @@ labels either: each pixel is judged by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.estimators.base import Estimator
 from spinney.estimators.parameters import check_boolean, check_choice, check_integer
 from spinney.images.jaccard import class_average_jaccard
 from spinney.images.sampling import (
@@ -28,6 +29,7 @@ from spinney.images.sampling import (
 )
 from spinney.images.validation import Images, check_window, checked_label_images
 from spinney.images.windows import BORDERS, WindowRows
+from spinney.progress import FitEvent, check_callback
 
 
 # No ClassifierMixin: scikit-learn stratifies the folds of a classifier by its labels, and a label
@@ -143,7 +145,13 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.batch_size = batch_size
         self.random_state = random_state
 
-    def fit(self, images: Images, label_images: Images) -> Self:
+    def fit(
+        self,
+        images: Images,
+        label_images: Images,
+        *,
+        callback: Callable[[FitEvent], bool | None] | None = None,
+    ) -> Self:
         """Fit a copy of the estimator to windows drawn from the images.
 
         Parameters
@@ -152,6 +160,8 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Finite numbers. Sizes may differ, the number of channels may not.
         label_images : list of integer arrays of shape (height, width)
             A label a pixel.
+        callback : callable or None, default=None
+            Given to the ``fit`` of the estimator, which has to be one of this library.
 
         Returns
         -------
@@ -159,6 +169,7 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             An error leaves the labeler as it was.
         """
         self._check_parameters()
+        self._check_callback(callback)
         windows = WindowRows(images, self.window, border=self.border)
         labels = [
             image[windows.inside(number)].ravel()
@@ -172,7 +183,8 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         pixels, y = draw_pixels(labels, classes, counts, n_drawn, rng)
         rows = windows.rows(windows.positions(pixels))
         scaler = self._standardized(rows) if self.standardize else None
-        estimator = _seeded_clone(self.estimator, random).fit(rows, y)
+        told = {} if callback is None else {"callback": callback}
+        estimator = _seeded_clone(self.estimator, random).fit(rows, y, **told)
         self.estimator_, self.scaler_ = estimator, scaler
         self.classes_, self.sampling_factors_ = classes, sampling_factors(counts, n_drawn)
         self.n_channels_ = windows.n_channels
@@ -287,6 +299,15 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise TypeError(
                 f"estimator={self.estimator!r} cannot give class probabilities; give a classifier "
                 "that has predict_proba; try RandomForestClassifier()."
+            )
+
+    def _check_callback(self, callback: object) -> None:
+        """Raise unless the estimator can be given the callback."""
+        check_callback(callback)
+        if callback is not None and not isinstance(self.estimator, Estimator):
+            raise TypeError(
+                f"callback was given, but estimator={type(self.estimator).__name__} takes none; "
+                "give an estimator of spinney; try TAOForestClassifier."
             )
 
     def _check_classes(self, classes: NDArray[np.int64]) -> None:

@@ -368,6 +368,7 @@ FIELDS = (
     ),
     Field(_RefinedForest, "n_features_in_", "that of a fitted forest", _suits_forest),
     Field(_RefinedForest, "feature_names_in_", "a string a column", _are_names, False),
+    Field(_RefinedForest, "stopped_by_callback_", "true or false", _is_bool, False),
     Field(_RefinedForest, "_leaf_ids", "ascending node numbers a tree", _are_leaf_ids),
     Field(
         _RefinedForest,

@@ -12,9 +12,9 @@ from spinney.progress.listener import Listener, Plan, Snapshot
 from spinney.progress.screen import Screen, screen_for, write_line
 from spinney.progress.words import clock, line_of, measures
 
-#: Characters of the bar itself, and the fewest that are worth showing.
-BAR = 24
-LEAST_BAR = 8
+#: Characters of the bar itself: the most for which there is room. Few sizes, so that the bar stays
+#: as it is while the words behind it change.
+BARS = (24, 16, 8)
 
 
 def display_for(verbose: int | bool) -> Listener | None:
@@ -140,8 +140,9 @@ class LiveBar(Listener):
 
     def _bar(self, room: int, *, blocks: bool) -> list[str]:
         """The bar itself, if there is room for one."""
-        n_all, width = self._n_all, min(room - len("  []"), BAR)
-        if n_all is None or width < LEAST_BAR:
+        n_all = self._n_all
+        width = next((width for width in BARS if width + len("  []") <= room), None)
+        if n_all is None or width is None:
             return []
         n_full = width * min(self._n_done, n_all) // max(n_all, 1)
         full, empty = "█░" if blocks else "#."
