@@ -9,121 +9,19 @@ from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 import sklearn
 from joblib import parallel_config
 from sklearn.base import clone
-from sklearn.datasets import load_diabetes, load_iris, make_regression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import spinney
-from spinney import (
-    CO2ForestClassifier,
-    CO2ForestRegressor,
-    CO2TreeClassifier,
-    CO2TreeRegressor,
-    FAOForestClassifier,
-    FAOForestRegressor,
-    FitEvent,
-    GreedyForestClassifier,
-    GreedyForestRegressor,
-    RandomDecisionForestClassifier,
-    TAOBoostClassifier,
-    TAOForestClassifier,
-    TAOForestRegressor,
-    TAOGradientBoostingClassifier,
-    TAOGradientBoostingRegressor,
-    TAOTreeClassifier,
-    TAOTreeRegressor,
-)
+from spinney import FAOForestClassifier, FAOForestRegressor, FitEvent, GreedyForestClassifier
+from spinney.estimators import TAOTreeRegressor
 from spinney.images import PixelLabeler
 from tests.bits import differences, same
-
-IRIS = load_iris(return_X_y=True)
-NUMBERS = tuple(part[:150] for part in load_diabetes(return_X_y=True))
-TWO_NUMBERS = make_regression(100, 5, n_targets=2, noise=9.0, random_state=0)
-SPARSE = sp.csr_matrix(np.where(IRIS[0] > 2, IRIS[0], 0)), IRIS[1]
-TWO_CLASSES = IRIS[0][:100], IRIS[1][:100]
-VALIDATION = {"X_val": IRIS[0][::3], "y_val": IRIS[1][::3]}
-
-
-def frame() -> pd.DataFrame:
-    """Numbers with holes, levels, text and dates."""
-    rng = np.random.default_rng(0)
-    return pd.DataFrame(
-        {
-            "number": np.where(rng.random(90) < 0.2, np.nan, rng.normal(size=90)),
-            "few": pd.Categorical(rng.choice(["a", "b", None], size=90)),
-            "many": rng.choice([f"level {place}" for place in range(30)], size=90),
-            "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 99, 90), unit="D"),
-        }
-    )
-
-
-FRAME = frame(), np.random.default_rng(1).integers(0, 2, 90)
-
-# Estimator, data, arguments of `fit`, number of events.
-FITS: dict[str, tuple[Any, Any, dict[str, Any], int]] = {
-    "tree": (TAOTreeClassifier(max_depth=3, max_iter=9, tol=0.0), IRIS, {}, 9),
-    "tree linear": (
-        TAOTreeRegressor(max_depth=3, max_iter=5, leaf="linear", relax_leaves=True, tol=0.0),
-        NUMBERS,
-        {},
-        5,
-    ),
-    "tree monotone": (
-        TAOTreeClassifier(max_depth=3, max_iter=4, monotone=True, tol=0.0, loss="log_loss"),
-        SPARSE,
-        {},
-        4,
-    ),
-    "co2 tree": (CO2TreeClassifier(max_depth=2, max_iter=5), IRIS, {}, 1),
-    "co2 tree of numbers": (CO2TreeRegressor(max_depth=2, max_iter=5), TWO_NUMBERS, {}, 1),
-    "bagged": (TAOForestClassifier(4, max_depth=2, max_iter=4), FRAME, {}, 4),
-    "bagged path": (
-        TAOForestRegressor(4, max_depth=2, max_iter=3, alpha=(1.0, 0.01), start="previous"),
-        NUMBERS,
-        {},
-        4,
-    ),
-    "boosted": (TAOBoostClassifier(4, max_depth=2, max_iter=3), IRIS, VALIDATION, 4),
-    "gradient": (TAOGradientBoostingClassifier(4, max_depth=2, max_iter=2), TWO_CLASSES, {}, 4),
-    "gradient of numbers": (
-        TAOGradientBoostingRegressor(4, max_depth=2, max_iter=2),
-        TWO_NUMBERS,
-        {"X_val": TWO_NUMBERS[0][:9], "y_val": TWO_NUMBERS[1][:9]},
-        4,
-    ),
-    "fao": (FAOForestClassifier(2, 2, max_depth=2, max_iter=3, tol=0.0), IRIS, {}, 6),
-    "fao judged": (
-        FAOForestClassifier(2, 2, max_depth=2, max_iter=3, tol=0.0, average_last=2),
-        IRIS,
-        VALIDATION,
-        6,
-    ),
-    "fao of numbers": (
-        FAOForestRegressor(2, 2, max_depth=2, max_iter=3, tol=0.0, init="boosted"),
-        TWO_NUMBERS,
-        {},
-        6,
-    ),
-    "co2": (CO2ForestClassifier(3, max_depth=2, max_iter=5), IRIS, {}, 3),
-    "co2 of numbers": (CO2ForestRegressor(3, max_depth=2, max_iter=5), NUMBERS, {}, 3),
-    "ho": (RandomDecisionForestClassifier(3, max_features=2), IRIS, {}, 3),
-    "greedy": (GreedyForestClassifier(4, max_depth=3), SPARSE, {}, 4),
-    "greedy of numbers": (GreedyForestRegressor(4, max_depth=3), TWO_NUMBERS, {}, 4),
-}
-every = pytest.mark.parametrize("name", FITS)
-PARTS = {"tree": "sweep", "boosted": "round", "gradient": "round", "fao": "iteration"}
-
-
-def fit(name: str, callback: Any = None, checkpoint: Any = None, **parameters: Any) -> Any:
-    estimator, data, arguments, _ = FITS[name]
-    model = clone(estimator).set_params(random_state=3, **parameters)
-    return model.fit(*data, **arguments, callback=callback, checkpoint=checkpoint)
+from tests.small_fits import FITS, IRIS, NUMBERS, SPARSE, VALIDATION, StopAt, every, fit, part_of
 
 
 def events_of(name: str, **parameters: Any) -> list[FitEvent]:
@@ -136,22 +34,6 @@ def timeless(events: list[FitEvent]) -> list[FitEvent]:
     return [replace(event, seconds=0.0, restored=False) for event in events]
 
 
-class StopAt:
-    """Stops at the event of a number, counted through."""
-
-    def __init__(self, last: int) -> None:
-        self.last = last
-        self.told: list[FitEvent] = []
-
-    def __call__(self, event: FitEvent) -> bool:
-        self.told.append(event)
-        return len(self.told) == self.last
-
-
-def trees_of(model: Any) -> list[Any]:
-    return list(model.trees_) if hasattr(model, "trees_") else [model.tree_]
-
-
 # --- what is heard --------------------------------------------------------------------------------
 
 
@@ -161,7 +43,7 @@ def test_every_part_is_told_in_order(name: str) -> None:
     events = events_of(name)
     assert len(events) == n_events
     assert {event.estimator for event in events} == {type(estimator).__name__}
-    assert {event.part for event in events} == {PARTS.get(name.split()[0], "tree")}
+    assert {event.part for event in events} == {part_of(name)}
     n_a_forest = 3 if name.startswith("fao") else n_events
     assert [event.number for event in events] == [1 + n % n_a_forest for n in range(n_events)]
     assert {event.total for event in events} == {n_a_forest}
@@ -186,7 +68,7 @@ def test_the_thread_that_fits_is_the_one_that_hears(name: str, n_jobs: int) -> N
 
 @every
 def test_listening_changes_no_bit(name: str) -> None:
-    assert differences(fit(name), fit(name, lambda event: False)) == []
+    assert differences(fit(name), fit(name, lambda _: False)) == []
 
 
 def test_events_hold_what_is_known() -> None:

@@ -117,7 +117,7 @@ class Hearing:
         self.end_forest(found)
 
     def end_forest(self, found: OptimizedForest) -> None:
-        """Hear what no worker has said of a forest that is done: it had no more to do, or is far."""
+        """Hear what no worker has said of a forest that is done; it may be of another process."""
         if not self.is_stopped:
             n_restored = self._n_restored[self.forest]
             self._take(self.forest, list(iterations_of(found.trace, self._n_heard + 1, n_restored)))
