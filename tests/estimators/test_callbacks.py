@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 import threading
 import time
 from dataclasses import FrozenInstanceError, replace
@@ -278,6 +280,28 @@ def test_an_error_in_a_callback_leaves_the_estimator_as_it_was(
         model.fit(*data, **arguments, callback=fail)
     assert vars(model) == before
     assert threading.active_count() <= n_threads + 3  # idle threads of the pool
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_ends_forests_that_are_listened_to(n_jobs: int) -> None:
+    forest = FAOForestClassifier(4, 5, max_depth=5, max_iter=10_000, tol=0.0, n_jobs=n_jobs)
+    n_threads = threading.active_count()
+    has_begun = threading.Event()
+
+    def interrupt() -> None:
+        has_begun.wait(30)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        forest.fit(*IRIS, callback=lambda _: has_begun.set())
+    assert time.monotonic() - began < 30
+    assert not hasattr(forest, "forest_")
+    assert threading.active_count() <= n_threads + 3  # idle threads of the pool
+    before = time.process_time()
+    time.sleep(0.3)
+    assert time.process_time() - before < 0.15  # nobody works on
 
 
 @pytest.mark.parametrize("answer", [1, "yes", 0.0, [], np.ones(2)], ids=str)

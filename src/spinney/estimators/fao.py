@@ -343,6 +343,8 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the forests hold.
     flops_ : float
@@ -536,6 +538,8 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the forests hold.
     flops_ : float

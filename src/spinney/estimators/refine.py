@@ -250,6 +250,8 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         Leaves that training rows reach.
     classes_ : ndarray of shape (n_classes,)
         Class labels, in the order of the forest.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     score_before_, score_after_ : float
         Accuracy on the training rows of the given forest and of this one.
     """
@@ -344,6 +346,8 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
         Leaves that training rows reach.
     mean_ : float64 ndarray of shape (n_outputs,)
         Mean of the targets, to which the leaves of a row are added.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     score_before_, score_after_ : float
         R² on the training rows of the given forest and of this one.
     """

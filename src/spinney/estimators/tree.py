@@ -171,6 +171,8 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the tree holds.
     flops_ : float
@@ -323,6 +325,8 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the tree holds.
     flops_ : float
