@@ -243,6 +243,18 @@ def test_a_search_hands_its_callbacks_down(n_jobs: int, capsys: pytest.CaptureFi
     assert differences(plain, without(search.best_estimator_)) == []
 
 
+def test_a_search_without_callbacks_makes_no_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise AssertionError("nobody listens")
+
+    monkeypatch.setattr("spinney.estimators.base.Tasks", fail)
+    monkeypatch.setattr("spinney.progress.Progress.event", fail)
+    search = GridSearchCV(
+        GreedyForestClassifier(2), {"max_depth": [1, 2]}, cv=2, error_score="raise"
+    )
+    search.fit(*IRIS)
+
+
 def test_a_pipeline_hands_its_callbacks_down(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("rich")
     pipeline = make_pipeline(StandardScaler(), GreedyForestClassifier(3, random_state=0))

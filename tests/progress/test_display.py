@@ -94,6 +94,19 @@ def test_the_bar_shows_objective_validation_and_time() -> None:
     )
 
 
+def test_texts_that_nobody_sees_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    real = LiveBar._fitted
+
+    def fitted(*given: Any) -> str:
+        made.append(real(*given))
+        return made[-1]
+
+    monkeypatch.setattr(LiveBar, "_fitted", fitted)
+    shown_on(io.StringIO(), GreedyForestClassifier(20, max_depth=1, verbose=1), IRIS)
+    assert len(made) == 1
+
+
 def test_a_stop_and_a_failure_are_said() -> None:
     estimator = GreedyForestClassifier(9, verbose=1)
     text = shown_on(io.StringIO(), estimator, IRIS, callback=StopAt(2))
@@ -178,6 +191,9 @@ class Wide:
         self.n_columns = n_columns
         self.has_blocks = has_blocks
         self.texts: list[str] = []
+
+    def is_due(self) -> bool:
+        return True
 
     def show(self, text: str) -> None:
         self.texts.append(text)

@@ -59,9 +59,11 @@ def test_a_stream_says_what_is_behind_it(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_terminal_is_written_over(clock: Clock) -> None:
     stream = FakeTerminal()
     terminal = Terminal(stream)
+    assert terminal.is_due()
     terminal.show("a longer text")
-    terminal.show("too soon")
+    assert not terminal.is_due()
     clock.now += 0.2
+    assert terminal.is_due()
     terminal.show("short")
     terminal.finish("the end")
     assert stream.getvalue() == "\ra longer text\rshort        \rthe end\n"
@@ -93,7 +95,8 @@ def test_lines_come_ever_more_rarely(clock: Clock) -> None:
     lines = Lines(stream)
     for number in range(100_000):  # ten hours
         clock.now += 0.36
-        lines.show(str(number))
+        if lines.is_due():
+            lines.show(str(number))
     lines.finish("done")
     written = [int(line) for line in stream.getvalue().splitlines()[:-1]]
     assert 50 < len(written) < 150
@@ -147,11 +150,14 @@ def test_the_output_of_a_cell_is_replaced(shown: list[Any], clock: Clock) -> Non
     assert is_notebook()
     notebook = screen_for(FakeTerminal())
     assert isinstance(notebook, Notebook)
+    assert notebook.is_due()
     notebook.show("one")
-    notebook.show("too soon")
+    assert not notebook.is_due()
     assert shown == [{"text/plain": "one"}]
     clock.now += 1
+    assert notebook.is_due()
     notebook.show("two")
+    assert shown == [{"text/plain": "two"}]
     notebook.finish("three")
     assert shown == [{"text/plain": "three"}]
 

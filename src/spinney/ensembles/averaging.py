@@ -163,6 +163,7 @@ class _Task:
         arguments = self._arguments(range(first, self.plan.n_forests), hearing)
         if hearing is None or not is_in_threads(self.n_jobs):
             return work_in_order(grow_forest, arguments, self.n_jobs)
+        hearing.open()
         stop = StopSignal()
         parts = start_work(grow_forest, arguments, self.n_jobs, stop)
         return hearing.listen(parts, stop)

@@ -91,7 +91,11 @@ class Hearing:
         self._owner = threading.get_ident()
         self._words: SimpleQueue[Any] = SimpleQueue()
         self._waiting: dict[int, list[Iteration]] = {}  # words of later forests
-        self._is_closed = False
+        self._is_open = self._is_closed = False
+
+    def open(self) -> None:
+        """Promise to listen to other threads; before that, what they say is lost."""
+        self._is_open = True
 
     def speaker(self, forest: int, n_restored: int) -> Speaker:
         """What the worker of a forest speaks into."""
@@ -102,6 +106,8 @@ class Hearing:
         """Say what has been done; called by workers. True if there is no need to go on."""
         if threading.get_ident() == self._owner:
             return self._take(forest, said)
+        if not self._is_open:  # a worker of a backend that has no business with this thread
+            return False
         answer: SimpleQueue[bool] = SimpleQueue()
         self._words.put((forest, said, answer))
         while True:

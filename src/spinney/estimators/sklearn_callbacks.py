@@ -34,9 +34,7 @@ PARENT = "_parent_callback_ctx"
 
 def has_tasks(estimator: Any) -> bool:
     """Whether anybody wants to hear of the tasks of a fit."""
-    return with_callbacks is not None and (
-        bool(getattr(estimator, CALLBACKS, ())) or hasattr(estimator, PARENT)
-    )
+    return with_callbacks is not None and bool(getattr(estimator, CALLBACKS, ()))
 
 
 class Tasks(Listener):

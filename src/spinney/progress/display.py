@@ -58,7 +58,7 @@ class LiveBar(Listener):
         self._plan = plan
         self._began = time.monotonic()
         self._screen = screen_for(self._stream)
-        self._screen.show(self._text())
+        self._show()
 
     def notice(self, forest: int, number: int) -> None:
         """Count an iteration, of whichever forest."""
@@ -107,17 +107,13 @@ class LiveBar(Listener):
         return plan.total * (plan.n_forests - plan.first_forest)
 
     def _show(self) -> None:
-        if self._screen is not None:
-            self._screen.show(self._text())
+        if self._screen is not None and self._screen.is_due():
+            self._screen.show(self._fitted(self._time_left(), self._screen))
 
     def _finish(self, how: str) -> None:
         if self._screen is not None:
             screen, self._screen = self._screen, None
             screen.finish(self._fitted(how, screen))
-
-    def _text(self) -> str:
-        assert self._screen is not None, "there is a screen from the beginning on"
-        return self._fitted(self._time_left(), self._screen)
 
     def _fitted(self, last: str, screen: Screen) -> str:
         """The text, with as much of it as there is room for, and a bar if there is more."""
@@ -144,7 +140,7 @@ class LiveBar(Listener):
         width = next((width for width in BARS if width + len("  []") <= room), None)
         if n_all is None or width is None:
             return []
-        n_full = width * min(self._n_done, n_all) // max(n_all, 1)
+        n_full = width * min(self._n_done, n_all) // n_all if n_all else width
         full, empty = "█░" if blocks else "#."
         return [f"[{full * n_full}{empty * (width - n_full)}]"]
 

@@ -1,6 +1,6 @@
 """Where a bar is shown: a terminal, a notebook, or a file that somebody reads later.
 
-Each takes the text of the bar as often as it changes, and decides how often to write it.
+Each says when it is time for another text, so that texts need not be made which nobody sees.
 """
 
 from __future__ import annotations
@@ -33,11 +33,14 @@ class Screen(Protocol):
     def has_blocks(self) -> bool:
         """Whether block characters can be shown."""
 
+    def is_due(self) -> bool:
+        """Whether enough time has passed since the last text."""
+
     def show(self, text: str) -> None:
-        """Show a text, unless the last one has only just been shown."""
+        """Show a text."""
 
     def finish(self, text: str) -> None:
-        """Show the last text, in any case, and leave it there."""
+        """Show the last text, and leave it there."""
 
 
 def screen_for(stream: TextIO) -> Screen:
@@ -87,12 +90,14 @@ class Terminal:
         """Whether the stream can encode them."""
         return _can_encode(self._stream)
 
+    def is_due(self) -> bool:
+        """Ten times a second at most."""
+        return time.monotonic() - self._last >= LIVE_PAUSE
+
     def show(self, text: str) -> None:
-        """Write over the last text, ten times a second at most."""
-        now = time.monotonic()
-        if now - self._last >= LIVE_PAUSE:
-            self._last = now
-            self._write(text)
+        """Write over the last text."""
+        self._last = time.monotonic()
+        self._write(text)
 
     def finish(self, text: str) -> None:
         """Write over the last text, and go to the next line."""
@@ -115,12 +120,14 @@ class Notebook:
         self._handle: Any = None
         self._last = -LIVE_PAUSE
 
+    def is_due(self) -> bool:
+        """Ten times a second at most."""
+        return time.monotonic() - self._last >= LIVE_PAUSE
+
     def show(self, text: str) -> None:
-        """Replace the output, ten times a second at most."""
-        now = time.monotonic()
-        if now - self._last >= LIVE_PAUSE:
-            self._last = now
-            self._put(text)
+        """Replace the output."""
+        self._last = time.monotonic()
+        self._put(text)
 
     def finish(self, text: str) -> None:
         """Replace the output for the last time."""
@@ -146,12 +153,15 @@ class Lines:
         self._stream = stream
         self._began = self._last = time.monotonic()
 
-    def show(self, text: str) -> None:
-        """Add a line if enough time has passed."""
+    def is_due(self) -> bool:
+        """The more rarely the longer it takes."""
         now = time.monotonic()
-        if now - self._last >= max(FILE_PAUSE, FILE_SHARE * (now - self._began)):
-            self._last = now
-            self.finish(text)
+        return now - self._last >= max(FILE_PAUSE, FILE_SHARE * (now - self._began))
+
+    def show(self, text: str) -> None:
+        """Add a line."""
+        self._last = time.monotonic()
+        self.finish(text)
 
     def finish(self, text: str) -> None:
         """Add a line."""
