@@ -304,8 +304,9 @@ def later_weak_task() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 def test_later_tree_as_bad_as_chance_is_left_out_with_a_warning() -> None:
     fitted = boost(n_estimators=50, learning_rate=1.0)
     text = r"tree 2 has a weighted error of 0.5, .*; the forest is the 1 trees before it; try"
-    with pytest.warns(ConvergenceWarning, match=text):
+    with pytest.warns(ConvergenceWarning, match=text) as caught:
         fitted.fit(*later_weak_task())
+    assert caught[0].filename == __file__  # it points at the call of fit
     assert len(fitted) == 1
     assert fitted.estimator_errors_ == pytest.approx([1 / 3])
     assert fitted.estimator_weights_ == pytest.approx([np.log(2)])

@@ -175,8 +175,9 @@ class _Task:
             del trees
             return trace.phase.count("leaves") >= n_iterations
 
+        options = replace(self.options, n_threads=int(effective_n_jobs(self.n_jobs)))
         return grow_forest(
-            StopSignal(), self.problem, self.start, self.options, self.plan, forest, tell=is_enough
+            StopSignal(), self.problem, self.start, options, self.plan, forest, tell=is_enough
         )
 
     def _arguments(self, forests: range, hearing: Hearing | None) -> Iterator[tuple[Any, ...]]:

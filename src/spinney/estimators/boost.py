@@ -394,5 +394,5 @@ def _warn_of_end(n_trees: int, error: float, rule: BoostingRule) -> None:
         f"{rule.worst_error:.3g}; the forest is {kept}; try a larger max_depth or a smaller alpha"
         + (', or algorithm="samme".' if rule.algorithm == "m1" else "."),
         ConvergenceWarning,
-        stacklevel=8,  # the caller of ``fit``
+        stacklevel=9,  # the caller of ``fit``
     )
