@@ -68,7 +68,7 @@ def run(listener: Listener, pauses: list[list[float]]) -> tuple[list[int], Passe
     lengths: list[int] = []
     with ThreadPoolExecutor(len(pauses)) as pool:
         futures = [
-            pool.submit(work, hearing.speaker(number, 0), of_forest, stop)
+            pool.submit(work, hearing.speaker(number), of_forest, stop)
             for number, of_forest in enumerate(pauses)
         ]
         try:
@@ -147,10 +147,12 @@ def trace_of(n_iterations: int) -> Trace:
 
 
 def test_iterations_are_the_entries_after_all_leaves() -> None:
-    found = list(iterations_of(trace_of(4), 2, n_restored=3))
+    found = list(iterations_of(trace_of(4), 2, n_restored=3, known=[(), ()]))
     assert [iteration.number for iteration in found] == [2, 3, 4]
     assert [iteration.objective for iteration in found] == [1.0, 2.0, 3.0]
     assert [iteration.is_restored for iteration in found] == [True, True, False]
+    assert [iteration.forest is None for iteration in found] == [False, True, True]
+    assert found[0].forest().trace == trace_of(2)
 
 
 @pytest.mark.parametrize("last", [1, 2, 3, None])
@@ -169,11 +171,11 @@ def test_a_forest_that_nobody_spoke_of_is_heard_at_its_end(last: int | None) -> 
 
 
 def test_what_is_said_elsewhere_is_not_waited_for() -> None:
-    assert not pickle.loads(pickle.dumps(Speaker(Hearing(Listener(), 0), 0, 0)))(trace_of(1), tuple)
+    assert not pickle.loads(pickle.dumps(Speaker(Hearing(Listener(), 0), 0)))(trace_of(1), tuple)
     listener = Listener()
     closed = Hearing(listener, 0)  # nobody listens to other threads
     with ThreadPoolExecutor(1) as pool:
-        assert not pool.submit(closed.speaker(0, 0), trace_of(1), tuple).result(timeout=5)
+        assert not pool.submit(closed.speaker(0), trace_of(1), tuple).result(timeout=5)
     assert listener.heard == []
     closed.end_forest(OptimizedForest((), trace_of(1)))
     assert listener.heard == [(0, 1)]

@@ -345,11 +345,12 @@ def test_a_stopped_fit_is_resumed_without_the_callback(name: str, tmp_path: Any)
 def test_what_a_checkpoint_gives_back_is_told_again(name: str, tmp_path: Any) -> None:
     n_events = FITS[name][3]
     path = tmp_path / "fit.checkpoint"
-    fit(name, StopAt((n_events + 1) // 2), path)
+    # Means of hyperplanes are taken at the end, and then in the checkpoint.
+    values = {"average_last": 1} if name == "fao judged" else {}
+    fit(name, StopAt((n_events + 1) // 2), path, **values)
     told: list[FitEvent] = []
-    fit(name, told.append, path)
-    expected = [replace(event, validation=None) for event in timeless(events_of(name))]
-    assert [replace(event, validation=None) for event in timeless(told)] == expected
+    fit(name, told.append, path, **values)
+    assert timeless(told) == timeless(events_of(name, **values))
     n_restored = sum(event.restored for event in told)
     assert [event.restored for event in told] == [n < n_restored for n in range(n_events)]
     assert n_restored > 0

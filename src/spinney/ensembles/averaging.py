@@ -185,9 +185,7 @@ class _Task:
         options = replace(self.options, n_threads=max(1, n_workers // max(1, len(forests))))
         for forest in forests:
             run = self.saving.runs.get(forest)
-            tell = None
-            if hearing is not None:
-                tell = hearing.speaker(forest, 0 if run is None else run.n_iterations)
+            tell = None if hearing is None else hearing.speaker(forest, run)
             saver = self.saving.savers.get(forest)
             yield self.problem, self.start, options, self.plan, forest, run, saver, tell
 

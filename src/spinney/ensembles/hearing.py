@@ -8,13 +8,15 @@ ends by its word, does not depend on the number of workers.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeAlias
 
 from spinney.ensembles.stop import StoppedError, StopSignal
 from spinney.optimize.fao import OptimizedForest
+from spinney.optimize.state import ForestRun
 from spinney.optimize.trace import Trace
 from spinney.tree.structure import Tree
 
@@ -59,16 +61,22 @@ class PassedError(Exception):
         self.number = number
 
 
-def iterations_of(trace: Trace, first: int = 1, n_restored: int = 0) -> Iterator[Iteration]:
-    """Iterations of a trace from number `first` on."""
+def iterations_of(
+    trace: Trace, first: int = 1, n_restored: int = 0, known: Sequence[tuple[Tree, ...]] = ()
+) -> Iterator[Iteration]:
+    """Iterations of a trace from number `first` on; `known` holds the trees of those before."""
     entries = [entry for entry, phase in enumerate(trace.phase) if phase == "leaves"]
     for number, entry in enumerate(entries[first - 1 :], first):
+        forest = None
+        if number <= len(known):
+            forest = partial(OptimizedForest, known[number - 1], trace.until(entry))
         yield Iteration(
             number,
             trace.objective[entry],
             trace.loss[entry],
             trace.n_active[entry],
-            is_restored=number <= n_restored,
+            forest,
+            number <= n_restored,
         )
 
 
@@ -97,10 +105,10 @@ class Hearing:
         """Promise to listen to other threads; before that, what they say is lost."""
         self._is_open = True
 
-    def speaker(self, forest: int, n_restored: int) -> Speaker:
-        """What the worker of a forest speaks into."""
-        self._n_restored[forest] = n_restored
-        return Speaker(self, forest, n_restored)
+    def speaker(self, forest: int, run: ForestRun | None = None) -> Speaker:
+        """What the worker of a forest speaks into; `run` is where the forest was left."""
+        self._n_restored[forest] = 0 if run is None else run.n_iterations
+        return Speaker(self, forest, run)
 
     def say(self, forest: int, said: list[Iteration]) -> bool:
         """Say what has been done; called by workers. True if there is no need to go on."""
@@ -125,8 +133,9 @@ class Hearing:
     def end_forest(self, found: OptimizedForest) -> None:
         """Hear what no worker has said of a forest that is done; it may be of another process."""
         if not self.is_stopped:
-            n_restored = self._n_restored[self.forest]
-            self._take(self.forest, list(iterations_of(found.trace, self._n_heard + 1, n_restored)))
+            n_restored, first = self._n_restored[self.forest], self._n_heard + 1
+            rest = iterations_of(found.trace, first, n_restored, found.iterations)
+            self._take(self.forest, list(rest))
 
     def next_forest(self) -> None:
         """Turn to the next forest, and hear what its worker has said already."""
@@ -205,18 +214,19 @@ class Speaker:
     """
 
     def __init__(
-        self, hearing: Hearing | None = None, forest: int = 0, n_restored: int = 0
+        self, hearing: Hearing | None = None, forest: int = 0, run: ForestRun | None = None
     ) -> None:
         self._hearing = hearing
         self._forest = forest
-        self._n_restored = n_restored
+        self._n_restored = 0 if run is None else run.n_iterations
+        self._known = () if run is None else run.iterations
         self._n_said = 0
 
     def __call__(self, trace: Trace, trees: Trees) -> bool:
         """Say what has not been said yet; True if there is no need to go on."""
         if self._hearing is None:
             return False
-        said = list(iterations_of(trace, self._n_said + 1, self._n_restored))
+        said = list(iterations_of(trace, self._n_said + 1, self._n_restored, self._known))
         said[-1] = replace(said[-1], forest=lambda: OptimizedForest(trees(), trace.copied()))
         self._n_said = said[-1].number
         return self._hearing.say(self._forest, said)
