@@ -41,6 +41,7 @@ from spinney.model import (
     to_sklearn,
 )
 from spinney.optimize import Trace
+from spinney.progress import FitEvent
 from spinney.storage import DamagedFileError
 from spinney.tree import Tree
 
@@ -55,6 +56,7 @@ __all__ = [
     "FAOForestClassifier",
     "FAOForestRegressor",
     "FAOTuning",
+    "FitEvent",
     "GreedyForestClassifier",
     "GreedyForestRegressor",
     "RandomDecisionForestClassifier",

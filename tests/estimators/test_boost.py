@@ -251,13 +251,13 @@ def test_fitted_attributes_describe_the_data() -> None:
     assert fitted.estimator_weights_.shape == fitted.estimator_errors_.shape == (5,)
 
 
-def test_verbose_prints_a_line_a_tree(capsys: pytest.CaptureFixture[str]) -> None:
-    boost(verbose=1).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[:4] for line in lines] == [["tree", k, "of", "5"] for k in "12345"]
+def test_verbose_prints_a_line_a_round(capsys: pytest.CaptureFixture[str]) -> None:
+    boost(verbose=2).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split()[:4] for line in lines] == [["round", k, "of", "5"] for k in "12345"]
     assert all("validation error" in line for line in lines)
     boost().fit(X, Y)
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -304,8 +304,9 @@ def later_weak_task() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 def test_later_tree_as_bad_as_chance_is_left_out_with_a_warning() -> None:
     fitted = boost(n_estimators=50, learning_rate=1.0)
     text = r"tree 2 has a weighted error of 0.5, .*; the forest is the 1 trees before it; try"
-    with pytest.warns(ConvergenceWarning, match=text):
+    with pytest.warns(ConvergenceWarning, match=text) as caught:
         fitted.fit(*later_weak_task())
+    assert caught[0].filename == __file__  # it points at the call of fit
     assert len(fitted) == 1
     assert fitted.estimator_errors_ == pytest.approx([1 / 3])
     assert fitted.estimator_weights_ == pytest.approx([np.log(2)])

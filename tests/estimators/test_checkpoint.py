@@ -176,9 +176,10 @@ def new(estimator, **parameters):
     return type(estimator)(**values)
 
 
-def fit(name, checkpoint=None, **parameters):
+def fit(name, checkpoint=None, callback=None, **parameters):
     estimator, data, rows = FITS[name]
-    return new(estimator, **parameters).fit(*data, **rows, checkpoint=checkpoint)
+    told = {"checkpoint": checkpoint, "callback": callback}
+    return new(estimator, **parameters).fit(*data, **rows, **told)
 
 
 @pytest.mark.parametrize("name", FITS)
@@ -466,19 +467,15 @@ def test_a_warm_tree_is_resumed(tmp_path):
 
 
 def test_an_interrupt_writes_what_was_waiting(tmp_path, monkeypatch):
-    from spinney.estimators import growth
-
     monkeypatch.setattr(module, "WRITING_SHARE", 1e-9)  # nothing but the first tree is due
     path = tmp_path / "fit.checkpoint"
 
-    def interrupt(_verbose, number, *_):
-        if number == 3:
+    def interrupt(event):
+        if event.number == 3:
             raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch:
-        patch.setattr(growth, "report_grown_tree", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            fit("greedy", path)
+    with pytest.raises(KeyboardInterrupt):
+        fit("greedy", path, callback=interrupt)
     journal = Journal.open(path)
     assert [key for key in journal.keys if key.startswith("part")] == [
         "part 0",

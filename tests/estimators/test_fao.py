@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr
 from typing import Any
 
 import joblib
@@ -235,13 +235,13 @@ def test_what_is_fitted_can_be_read():
     assert set(forest.traces_[0].phase) == {"start", "tree", "leaves"}
 
 
-def test_a_line_a_forest_is_printed():
-    out = io.StringIO()
-    with redirect_stdout(out):
-        classifier(verbose=1).fit(X, NAMES)
-    lines = out.getvalue().splitlines()
-    assert len(lines) == 2
-    assert lines[1].startswith("forest   2 of 2  iterations 3  objective ")
+def test_a_line_an_iteration_is_printed():
+    told = io.StringIO()
+    with redirect_stderr(told):
+        classifier(verbose=2).fit(X, NAMES)
+    lines = told.getvalue().splitlines()
+    assert len(lines) == 6
+    assert lines[4].startswith("forest   2 of 2  iteration    2 of 3  objective ")
 
 
 def test_pickled_and_cloned_forests_do_the_same():
@@ -301,18 +301,17 @@ def test_seeds_of_forests_do_not_meet():
     assert len(set(seeds)) == 50
 
 
-def test_an_interrupted_fit_leaves_the_forest_as_it_was(monkeypatch):
+def test_an_interrupted_fit_leaves_the_forest_as_it_was():
     forest = classifier().fit(X, NAMES)
     before = dict(vars(forest))
 
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("spinney.estimators.fao.report_forest", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        forest.fit(X, NAMES)
+        forest.fit(X, NAMES, callback=interrupt)
     with pytest.raises(KeyboardInterrupt):
-        forest.refit(X, NAMES)
+        forest.refit(X, NAMES, callback=interrupt)
     assert vars(forest) == before
 
 

@@ -498,11 +498,11 @@ def test_forest_of_single_leaves_has_no_importances() -> None:
 
 
 def test_verbose_prints_a_line_a_tree(capsys: pytest.CaptureFixture[str]) -> None:
-    forest(verbose=1).fit(X, Y)
-    lines = capsys.readouterr().out.splitlines()
+    forest(verbose=2).fit(X, Y)
+    lines = capsys.readouterr().err.splitlines()
     assert [line.split()[:4] for line in lines] == [["tree", k, "of", "4"] for k in "1234"]
     forest().fit(X, Y)
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr() == ("", "")
 
 
 # --- weights --------------------------------------------------------------------------------
@@ -678,14 +678,13 @@ def test_out_of_bag_estimate_refuses_a_warm_start_with_other_samples() -> None:
         fitted.set_params(oob_score=True).fit(X, Y)
 
 
-def test_failure_between_two_trees_leaves_no_worker_behind(monkeypatch: Any) -> None:
-    def fail(*_: Any, **__: Any) -> None:
+def test_failure_between_two_trees_leaves_no_worker_behind() -> None:
+    def fail(_: Any) -> None:
         raise OSError("closed pipe")
 
-    monkeypatch.setattr("spinney.estimators.forest.report_tree", fail)
     n_threads = threading.active_count()
     with pytest.raises(OSError, match="closed pipe"):
-        forest(n_estimators=50, n_jobs=2, max_iter=20).fit(X, Y)
+        forest(n_estimators=50, n_jobs=2, max_iter=20).fit(X, Y, callback=fail)
     assert threading.active_count() <= n_threads + 3  # idle threads of the pool, none with work
     before = time.process_time()
     time.sleep(0.3)

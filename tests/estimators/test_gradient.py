@@ -291,9 +291,9 @@ def test_a_classifier_is_no_start() -> None:
         classifier(init=tree).fit(X, Y)
 
 
-def test_verbose_prints_a_line_a_tree(capsys: pytest.CaptureFixture[str]) -> None:
-    classifier(verbose=1).fit(X, Y, X_val=X, y_val=Y)
-    lines = capsys.readouterr().out.splitlines()
+def test_verbose_prints_a_line_a_round(capsys: pytest.CaptureFixture[str]) -> None:
+    classifier(verbose=2).fit(X, Y, X_val=X, y_val=Y)
+    lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 6
     assert all("validation loss" in line for line in lines)
 

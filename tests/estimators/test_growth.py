@@ -226,12 +226,12 @@ def test_apply_and_paths_are_those_of_the_trees(estimator: Any) -> None:
 
 @every
 def test_verbose_prints_a_line_a_tree(estimator: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    fitted = fresh(estimator, verbose=1).fit(X, Y)
-    lines = capsys.readouterr().out.splitlines()
+    fitted = fresh(estimator, verbose=2).fit(X, Y)
+    lines = capsys.readouterr().err.splitlines()
     n_trees = str(len(trees_of(fitted)))
     assert [line.split()[0:4:3] for line in lines] == [["tree", n_trees]] * int(n_trees)
     fresh(estimator).fit(X, Y)
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr() == ("", "")
 
 
 # --- limits ---------------------------------------------------------------------------------
@@ -842,14 +842,13 @@ def test_interrupted_fit_leaves_the_forest_as_it_was(
     assert np.array_equal(said(fitted, frame), expected)
 
 
-def test_failure_between_two_trees_leaves_no_worker_behind(monkeypatch: Any) -> None:
-    def fail(*_: Any, **__: Any) -> None:
+def test_failure_between_two_trees_leaves_no_worker_behind() -> None:
+    def fail(_: Any) -> None:
         raise OSError("closed pipe")
 
-    monkeypatch.setattr("spinney.estimators.growth.report_grown_tree", fail)
     n_threads = threading.active_count()
     with pytest.raises(OSError, match="closed pipe"):
-        CO2ForestClassifier(50, n_jobs=2, random_state=0).fit(X, Y)
+        CO2ForestClassifier(50, n_jobs=2, random_state=0).fit(X, Y, callback=fail)
     assert threading.active_count() <= n_threads + 3  # idle threads of the pool, none with work
     before = time.process_time()
     time.sleep(0.3)

@@ -147,7 +147,7 @@ def test_errors_are_those_of_the_weighted_vote() -> None:
         votes = reference.votes(labels, 3, says[:number])
         is_wrong = np.array(reference.winners(votes)) != codes
         assert watch.errors[-1] == pytest.approx(np.average(is_wrong, weights=weights))
-        assert f"{watch.errors[-1]:.4f}" in watch.says
+        assert watch.last == watch.errors[-1]
     assert len(watch.errors) == 4
     assert min(watch.errors) >= weights[codes == -1].sum() / weights.sum()
 
@@ -158,7 +158,7 @@ def test_watch_without_rows_sees_nothing_and_never_ends() -> None:
     assert watch.errors == []
     assert watch.best is None
     assert not watch.is_over
-    assert watch.says == ""
+    assert watch.last is None
 
 
 @pytest.mark.parametrize(

@@ -294,7 +294,8 @@ def test_metadata_requests_are_kept(tmp_path):
         model = copy.deepcopy(small_model("tao_tree_classifier")).set_fit_request(sample_weight="w")
         for found in (through_file(model, tmp_path), through_json(model)):
             routing = found.get_metadata_routing()
-            assert routing.fit.requests == {"sample_weight": "w", "checkpoint": None}
+            others = {"checkpoint": None, "callback": None}
+            assert routing.fit.requests == {"sample_weight": "w", **others}
             assert routing.score.requests == {"sample_weight": None}
 
 

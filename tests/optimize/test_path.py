@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from spinney.data import Problem, as_rows, classification_problem, regression_problem
 from spinney.optimize import TAOOptions, optimize_path, optimize_tree
+from spinney.optimize.tao import OptimizedTree
 from spinney.tree.route import outputs
 from spinney.tree.structure import complete_topology
 from tests.strategies import LabelledRows, classification_rows, seeds
@@ -99,13 +100,9 @@ def test_paths_of_regression_with_linear_leaves_run() -> None:
     assert error < 0.5 * Y.var()
 
 
-def test_callback_sees_every_sweep_of_every_tree() -> None:
-    lengths: list[int] = []
+def test_every_tree_is_told_of_when_it_is_done() -> None:
+    told: list[OptimizedTree] = []
     path = optimize_path(
-        noisy_problem(),
-        complete_topology(2),
-        TAOOptions(max_iter=3),
-        ALPHAS,
-        callback=lambda trace: lengths.append(len(trace)),
+        noisy_problem(), complete_topology(2), TAOOptions(max_iter=3), ALPHAS, told.append
     )
-    assert lengths == [n for found in path for n in range(len(found.trace) + 1)]
+    assert told == path

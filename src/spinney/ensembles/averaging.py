@@ -12,19 +12,23 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from joblib import effective_n_jobs
 
 from spinney.data import Problem
 from spinney.ensembles.forest_starts import forest_start
+from spinney.ensembles.hearing import Hearing, IterationListener, PassedError, Trees
 from spinney.ensembles.seeds import tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.ensembles.stop import StopSignal
-from spinney.ensembles.workers import work_in_order
-from spinney.optimize.fao import FAOOptions, OptimizedForest, optimize_forest
+from spinney.ensembles.workers import is_in_threads, start_work, work_in_order
+from spinney.optimize.fao import AfterIteration, FAOOptions, OptimizedForest, optimize_forest
 from spinney.optimize.state import ForestRun, Save
+from spinney.optimize.trace import Trace
 from spinney.tree.structure import Topology, Tree
 
 
@@ -86,6 +90,8 @@ def average_forests(
     first: int = 0,
     n_jobs: int | None = None,
     saving: ForestSaving | None = None,
+    listener: IterationListener | None = None,
+    saved: Sequence[OptimizedForest] = (),
 ) -> Generator[OptimizedForest, None, None]:
     """Forests number `first`, `first` + 1, ... of a plan, in order, as they are done.
 
@@ -103,16 +109,85 @@ def average_forests(
         Forests at once, in threads unless a joblib context says otherwise. Where there are more
         jobs than forests, a forest uses several threads.
     saving : ForestSaving, optional
+    listener : IterationListener, optional
+        Hears of every iteration, in order, in the thread of the caller. Where it says stop, the
+        forest of that iteration is the last, and ends with it.
+    saved : sequence of OptimizedForest
+        The first of these forests, which an earlier run has finished.
     """
-    saving = saving or ForestSaving()
-    forests = range(first, plan.n_forests)
-    n_workers = int(effective_n_jobs(n_jobs))
-    options = replace(options, n_threads=max(1, n_workers // max(1, len(forests))))
-    arguments = (
-        (problem, start, options, plan, forest, saving.runs.get(forest), saving.savers.get(forest))
-        for forest in forests
-    )
-    yield from work_in_order(grow_forest, arguments, n_jobs)
+    task = _Task(problem, start, options, plan, n_jobs, saving or ForestSaving())
+    if listener is None:
+        yield from saved
+        yield from task.grown(first + len(saved), None)
+        return
+    hearing = Hearing(listener, first)
+    try:
+        with closing(_heard(task, first, saved, hearing)) as heard:
+            yield from heard
+    except PassedError as passed:
+        yield task.grown_until(hearing.forest, passed.number)
+
+
+def _heard(
+    task: _Task, first: int, saved: Sequence[OptimizedForest], hearing: Hearing
+) -> Generator[OptimizedForest, None, None]:
+    """Forests while a listener hears of them, up to the one that it stops at."""
+    for forest in saved:
+        hearing.restore_forest(forest)
+        yield forest
+        if hearing.is_stopped:
+            return
+        hearing.next_forest()
+    with closing(task.grown(first + len(saved), hearing)) as grown:
+        for forest in grown:
+            hearing.end_forest(forest)
+            yield forest
+            if hearing.is_stopped:
+                return
+            hearing.next_forest()
+
+
+@dataclass(frozen=True)
+class _Task:
+    """How forests are grown."""
+
+    problem: Problem
+    start: StartRule
+    options: FAOOptions
+    plan: AveragingPlan
+    n_jobs: int | None
+    saving: ForestSaving
+
+    def grown(self, first: int, hearing: Hearing | None) -> Generator[OptimizedForest, None, None]:
+        """Forests from number `first` on."""
+        arguments = self._arguments(range(first, self.plan.n_forests), hearing)
+        if hearing is None or not is_in_threads(self.n_jobs):
+            return work_in_order(grow_forest, arguments, self.n_jobs)
+        hearing.open()
+        stop = StopSignal()
+        parts = start_work(grow_forest, arguments, self.n_jobs, stop)
+        return hearing.listen(parts, stop)
+
+    def grown_until(self, forest: int, n_iterations: int) -> OptimizedForest:
+        """One forest that ends after so many iterations; those after it do not change it."""
+
+        def is_enough(trace: Trace, trees: Trees) -> bool:
+            del trees
+            return trace.phase.count("leaves") >= n_iterations
+
+        options = replace(self.options, n_threads=int(effective_n_jobs(self.n_jobs)))
+        return grow_forest(
+            StopSignal(), self.problem, self.start, options, self.plan, forest, tell=is_enough
+        )
+
+    def _arguments(self, forests: range, hearing: Hearing | None) -> Iterator[tuple[Any, ...]]:
+        n_workers = int(effective_n_jobs(self.n_jobs))
+        options = replace(self.options, n_threads=max(1, n_workers // max(1, len(forests))))
+        for forest in forests:
+            run = self.saving.runs.get(forest)
+            tell = None if hearing is None else hearing.speaker(forest, run)
+            saver = self.saving.savers.get(forest)
+            yield self.problem, self.start, options, self.plan, forest, run, saver, tell
 
 
 def grow_forest(
@@ -124,6 +199,7 @@ def grow_forest(
     forest: int,
     resume: ForestRun | None = None,
     save: Save[ForestRun] | None = None,
+    tell: AfterIteration | None = None,
 ) -> OptimizedForest:
     """One forest of a plan; a function of its arguments alone, whoever calls it."""
     seeds = plan.seeds(forest)
@@ -144,4 +220,5 @@ def grow_forest(
         keeps_leaves=is_given,
         resume=resume,
         save=save,
+        after_iteration=tell,
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from spinney.ensembles.stop import StopSignal
@@ -29,8 +29,7 @@ def work_in_order(
         Tasks at once, in threads unless a joblib context says otherwise.
     """
     stop = StopSignal()
-    tasks = (delayed(_work)(task, stop, *given) for given in arguments)
-    done = Parallel(n_jobs=n_jobs, prefer="threads", return_as=_return_as())(tasks)
+    done = start_work(task, arguments, n_jobs, stop)
     try:
         # Not `yield from`: joblib is to be closed after the workers have stopped.
         for found in done:  # noqa: UP028
@@ -39,6 +38,28 @@ def work_in_order(
         stop.stop()
         _close(done)
         raise
+
+
+def start_work(
+    task: Callable[..., Part],
+    arguments: Iterable[tuple[Any, ...]],
+    n_jobs: int | None,
+    stop: StopSignal,
+) -> Iterator[Part]:
+    """Begin as `work_in_order` does; who waits for the parts has to stop the workers on errors."""
+    tasks = (delayed(_work)(task, stop, *given) for given in arguments)
+    parts: Iterator[Part] = iter(
+        Parallel(n_jobs=n_jobs, prefer="threads", return_as=_return_as())(tasks)
+    )
+    return parts
+
+
+def is_in_threads(n_jobs: int | None) -> bool:
+    """Whether tasks would run in other threads of this process."""
+    if effective_n_jobs(n_jobs) == 1:
+        return False
+    backend, _ = get_active_backend(prefer="threads")
+    return bool(getattr(backend, "supports_sharedmem", False))
 
 
 def _work(task: Callable[..., Part], stop: StopSignal, *arguments: Any) -> Part:

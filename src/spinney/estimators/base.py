@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from typing import Any, Self
 
 import numpy as np
@@ -33,6 +34,8 @@ from spinney.estimators.fingerprint import generator_state, identity_of
 from spinney.estimators.predictor import Compilable
 from spinney.estimators.readout import Readout
 from spinney.estimators.reported import Reported
+from spinney.estimators.sklearn_callbacks import CallbackSupportMixin, Tasks, has_tasks
+from spinney.estimators.telling import PASSING, fitted_attributes
 from spinney.estimators.validation import (
     Rows,
     check_rows,
@@ -42,6 +45,7 @@ from spinney.estimators.validation import (
     check_total_weight,
     drop_zero_weight,
 )
+from spinney.progress import Asked, FitEvent, Listener, Progress, check_callback, display_for
 from spinney.tables import Table, TableEncoding, check_categorical_features
 from spinney.tables.table import label_of
 from spinney.tree.structure import Tree
@@ -50,12 +54,14 @@ from spinney.tree.structure import Tree
 FEW_ROWS = 64
 
 
-class Estimator(Compilable, Reported):
+class Estimator(CallbackSupportMixin, Compilable, Reported):  # type: ignore[misc]  # no types
     """Transaction around ``fit``, and checked rows."""
 
     encoding_: TableEncoding | None
+    stopped_by_callback_ = False  # a fit that a callback ends says otherwise
     _is_kept: NDArray[np.bool_]  # which of the given rows have a weight
     _checkpoint = Checkpoint()  # that of a fit under way, if it has one
+    _progress = Progress()  # those who listen to a fit under way, if there are any
 
     def fit(
         self,
@@ -64,6 +70,7 @@ class Estimator(Compilable, Reported):
         sample_weight: ArrayLike | None = None,
         *,
         checkpoint: str | os.PathLike[str] | None = None,
+        callback: Callable[[FitEvent], bool | None] | None = None,
     ) -> Self:
         """Fit the model to training rows.
 
@@ -81,37 +88,61 @@ class Estimator(Compilable, Reported):
             File that the fit is saved to as it goes on. The same call after a crash, a kill or
             Ctrl-C goes on from there and ends in the same model, bit for bit. A file of other
             data or parameters is refused. See `docs/guide/checkpoints.md`.
+        callback : callable or None, default=None
+            Called with a :class:`spinney.FitEvent` after each tree, round, iteration or sweep, in
+            order, in the thread that called ``fit``. If it returns True the fit ends there, with
+            what is done, and `stopped_by_callback_` is True. See `docs/guide/progress.md`.
 
         Returns
         -------
         self
             An error or an interrupt leaves the estimator exactly as it was.
         """
-        return self._transact(X, y, sample_weight, checkpoint=checkpoint)
+        return self._transact(X, y, sample_weight, checkpoint=checkpoint, callback=callback)
 
     def _transact(
         self,
         *arguments: Any,
         checkpoint: Checkpoint | str | os.PathLike[str] | None = None,
+        callback: Callable[[FitEvent], bool | None] | None = None,
     ) -> Self:
         """Fit a copy and take its state over if all went well.
 
         A Checkpoint comes from another fit that this one is a part of.
         """
+        check_callback(callback)
         fitted = copy.copy(self)
+        fitted.__dict__.pop("stopped_by_callback_", None)
         if not self._is_continued():
             fitted._forget()
         if not isinstance(checkpoint, Checkpoint):
             checkpoint = Checkpoint(checkpoint)
         fitted._checkpoint = checkpoint
-        try:
+        listeners = self._listeners(arguments, callback)
+        fitted._progress = Progress(type(self).__name__, listeners)
+        with closing(fitted._checkpoint), closing(fitted._progress):
             fitted._fit(*arguments)
-        finally:
-            fitted._checkpoint.close()
-        del fitted._is_kept, fitted._checkpoint  # only of use during the fit
+            if fitted._progress.is_stopped:
+                fitted.stopped_by_callback_ = True
+            fitted._progress.end(lambda: fitted_attributes(fitted))
+        for name in PASSING:
+            del fitted.__dict__[name]
         # One assignment, so that Ctrl-C finds either the old state or the new one.
         self.__dict__ = fitted.__dict__
         return self
+
+    def _listeners(
+        self, arguments: tuple[Any, ...], callback: Callable[[FitEvent], bool | None] | None
+    ) -> list[Listener]:
+        """Those who hear of a fit: people, scikit-learn's callbacks, the user's function."""
+        found: list[Listener] = []
+        if (display := display_for(self.verbose)) is not None:
+            found.append(display)
+        if has_tasks(self):
+            found.append(Tasks(self, *arguments[:3]))
+        if callback is not None:
+            found.append(Asked(callback))
+        return found
 
     def _forget(self) -> None:
         """Drop what an earlier fit stored; a new one need not store all of it."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,9 @@ from spinney.ensembles.boosting import BoostedTree, BoostingRule, boost_trees
 from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.parameters import check_boolean, check_choice
 from spinney.estimators.probabilities import vote_shares
-from spinney.estimators.progress import report_tree
 from spinney.estimators.readout import Readout
 from spinney.estimators.tao_base import TAOClassification
+from spinney.estimators.telling import model_so_far, tell_tree
 from spinney.estimators.watch import Judged, VoteWatch, given_classes
 from spinney.estimators.watched import BoostedForest
 
@@ -94,7 +93,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
     n_jobs : int or None, default=None
         Threads inside each tree and of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
-        1 prints a line a tree.
+        1 shows a live bar of the rounds on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -120,6 +119,8 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -286,13 +287,24 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         members = self._members()
         for member in members:
             watch.see(member.tree, member.weight, n_threads)
-        saved = self._checkpoint.parts(BoostedTree)
+        self._progress.begin("round", n_trees, first=len(members))
+        snapshot = model_so_far(
+            self, lambda model: model._store_members(members[: watch.best], problem)
+        )
         if len(members) < n_trees:
-            for member in chain(saved, self._following(problem, members)):
+            for member, is_restored in self._following(problem, members):
                 members.append(member)
                 watch.see(member.tree, member.weight, n_threads)
-                report_tree(self.verbose, len(members), n_trees, member.trace, says=watch.says)
-                if watch.is_over or len(members) == n_trees:
+                is_stopped = tell_tree(
+                    self._progress,
+                    len(members),
+                    member.tree,
+                    member.trace,
+                    snapshot,
+                    validation=watch.last,
+                    restored=is_restored,
+                )
+                if is_stopped or watch.is_over or len(members) == n_trees:
                     break
         return members[: watch.best]
 
@@ -313,7 +325,16 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
             for tree, trace, error, weight in zip(*parts, strict=True)
         ]
 
-    def _following(self, problem: Problem, members: list[BoostedTree]) -> Iterator[BoostedTree]:
+    def _following(
+        self, problem: Problem, members: list[BoostedTree]
+    ) -> Iterator[tuple[BoostedTree, bool]]:
+        """The trees that follow `members`, and whether they come from the checkpoint."""
+        for saved in self._checkpoint.parts(BoostedTree):
+            yield saved, True
+        for grown in self._boosted(problem, members):
+            yield grown, False
+
+    def _boosted(self, problem: Problem, members: list[BoostedTree]) -> Iterator[BoostedTree]:
         """The trees that follow `members`; warns where boosting comes to its end."""
         rule = self._rule()
         options = self._options(float(self.alpha), n_threads=self._n_threads())
@@ -373,5 +394,5 @@ def _warn_of_end(n_trees: int, error: float, rule: BoostingRule) -> None:
         f"{rule.worst_error:.3g}; the forest is {kept}; try a larger max_depth or a smaller alpha"
         + (', or algorithm="samme".' if rule.algorithm == "m1" else "."),
         ConvergenceWarning,
-        stacklevel=7,  # the caller of ``fit``
+        stacklevel=9,  # the caller of ``fit``
     )

@@ -19,9 +19,9 @@ from spinney.estimators.parameters import (
     check_learning_rate,
     check_real,
 )
-from spinney.estimators.progress import report_grown_tree
 from spinney.estimators.sampled import SampledClassifier, SampledRegressor
 from spinney.estimators.sampling import count_features
+from spinney.estimators.telling import model_so_far, tell_tree
 from spinney.estimators.tree_base import TreeClassifier, TreeEstimator, TreeRegressor
 from spinney.grow import CHOICES, SCALES, CO2Options, GrowOptions, grow_tree
 from spinney.tree.structure import Tree
@@ -112,11 +112,13 @@ class _CO2Tree(_CO2, TreeEstimator):
             seed=self._seed_of_fit(problem),
             n_threads=self._n_threads(),
         )
+        self._progress.begin("tree", 1)
         saved = self._checkpoint.parts(Tree)
         tree = saved[0] if saved else grow_tree(problem, options)
         if not saved:
             self._checkpoint.add(tree)
-        report_grown_tree(self.verbose, 1, 1, tree)
+        snapshot = model_so_far(self, lambda model: model._store_tree(tree, problem))
+        tell_tree(self._progress, 1, tree, None, snapshot, restored=bool(saved))
         self._store_tree(tree, problem)
 
 
@@ -184,7 +186,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
     n_jobs : int or None, default=None
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
-        1 prints a line a tree.
+        1 shows a live bar of the trees on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -204,6 +206,8 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -346,7 +350,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
     n_jobs : int or None, default=None
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
-        1 prints a line a tree.
+        1 shows a live bar of the trees on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -364,6 +368,8 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -486,7 +492,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         Threads of the growth, which share the nodes of a level, and of predictions. None is one,
         -1 is all cores.
     verbose : int, default=0
-        1 prints a line at the end.
+        1 shows a bar on stderr, 2 prints a line at the end.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -504,6 +510,8 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the tree holds.
     flops_ : float
@@ -610,7 +618,7 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         Threads of the growth, which share the nodes of a level, and of predictions. None is one,
         -1 is all cores.
     verbose : int, default=0
-        1 prints a line at the end.
+        1 shows a bar on stderr, 2 prints a line at the end.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -626,6 +634,8 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the tree holds.
     flops_ : float

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, Self
@@ -18,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem, as_rows
 from spinney.ensembles.averaging import AveragingPlan, ForestSaving, average_forests
+from spinney.estimators.fao_forests import FittedForests, Iterations
 from spinney.estimators.forest_start import (
     check_forest_init,
     given_starts,
@@ -30,13 +32,12 @@ from spinney.estimators.parameters import (
     check_integer,
     check_real,
 )
-from spinney.estimators.progress import report_forest
 from spinney.estimators.summed import SummedClassifier, SummedForest, SummedRegressor
+from spinney.estimators.telling import model_so_far
 from spinney.estimators.watch import Judged, LossWatch
 from spinney.optimize.fao import FAOOptions, OptimizedForest
 from spinney.optimize.state import ForestRun
-from spinney.optimize.trace import Trace
-from spinney.tree.structure import Tree
+from spinney.progress import FitEvent
 
 
 class _FAOForest(SummedForest):
@@ -51,6 +52,7 @@ class _FAOForest(SummedForest):
         sample_weight: ArrayLike | None = None,
         *,
         checkpoint: str | os.PathLike[str] | None = None,
+        callback: Callable[[FitEvent], bool | None] | None = None,
     ) -> Self:
         """Go on from the fitted forests on other rows.
 
@@ -71,6 +73,8 @@ class _FAOForest(SummedForest):
             File that the work is saved to as it goes on. The same call after a crash, a kill or
             Ctrl-C, on the same fitted forests, goes on from there and ends in the same model, bit
             for bit. See `docs/guide/checkpoints.md`.
+        callback : callable or None, default=None
+            As in ``fit``. Forests after the one at which it stops stay as they are.
 
         Returns
         -------
@@ -80,7 +84,7 @@ class _FAOForest(SummedForest):
         check_is_fitted(self, "forest_")
         going_on = copy.copy(self)
         going_on._is_refit = True
-        going_on._transact(X, y, sample_weight, checkpoint=checkpoint)
+        going_on._transact(X, y, sample_weight, checkpoint=checkpoint, callback=callback)
         del going_on._is_refit
         self.__dict__ = going_on.__dict__
         return self
@@ -131,9 +135,6 @@ class _FAOForest(SummedForest):
         return ("n_forests",)  # a forest follows from the seed and its number
 
     def _grow_watched(self, problem: Problem, judged: Judged | None) -> None:
-        is_added = self._is_continued() and not self._is_refit
-        known = list(self.trees_) if is_added else []
-        traces: list[Trace] = list(self.traces_) if is_added else []
         plan = self._plan(problem)
         # Before any work, since it refuses rows that cannot be judged.
         watch = LossWatch(
@@ -144,46 +145,90 @@ class _FAOForest(SummedForest):
             keeps_iterations=judged is not None,
             average_last=int(self.average_last),
         )
-        n_known = len(traces)
-        found = self._checkpoint.parts(OptimizedForest)[: plan.n_forests - n_known]
-        traces += [forest.trace for forest in found]
-        saving = ForestSaving(
-            {n_known + number: run for number, run in self._checkpoint.runs(ForestRun).items()},
+        before = self._forests_before()
+        forests = FittedForests([], before) if self._is_refit else FittedForests(before, [])
+        first = len(forests.known)
+        self._progress.begin(
+            "iteration",
+            options.max_iter,
+            n_forests=plan.n_forests,
+            first_forest=first,
+            validation=watch.word,
+        )
+        saved = self._checkpoint.parts(OptimizedForest)[: plan.n_forests - first]
+        is_watched = self._progress.is_watched
+        grown = average_forests(
+            problem,
+            self._start(),
+            options,
+            plan,
+            first,
+            self.n_jobs,
+            self._saving(first, range(first + len(saved), plan.n_forests)),
+            Iterations(self, forests, watch, problem) if is_watched else None,
+            saved,
+        )
+        # Closed also if a callback fails or Ctrl-C comes between two forests.
+        with closing(grown):
+            self._take(grown, len(saved), forests, problem)
+        self._store_forests(forests, problem, watch if judged is not None else None)
+
+    def _forests_before(self) -> list[OptimizedForest]:
+        """Forests of the last fit, if this one goes on from it."""
+        if not self._is_continued():
+            return []
+        n_trees = self.forest_.n_trees // self.n_forests_
+        return [
+            OptimizedForest(self.trees_[number * n_trees : (number + 1) * n_trees], trace)
+            for number, trace in enumerate(self.traces_)
+        ]
+
+    def _saving(self, first: int, missing: range) -> ForestSaving:
+        """Where forests were when an earlier fit was interrupted, and who takes their states."""
+        return ForestSaving(
+            {first + number: run for number, run in self._checkpoint.runs(ForestRun).items()},
             {
                 forest: saver
-                for forest in range(len(traces), plan.n_forests)
-                if (saver := self._checkpoint.saver(forest - n_known)) is not None
+                for forest in missing
+                if (saver := self._checkpoint.saver(forest - first)) is not None
             },
         )
-        grown = average_forests(
-            problem, self._start(), options, plan, len(traces), self.n_jobs, saving
-        )
-        # Closed also if reporting fails or Ctrl-C comes between two forests.
-        with closing(grown):
-            for forest in grown:
-                found.append(forest)
+
+    def _take(
+        self,
+        grown: Iterable[OptimizedForest],
+        n_saved: int,
+        forests: FittedForests,
+        problem: Problem,
+    ) -> None:
+        """Take forests as they are done, until a callback wants no more."""
+        for forest in grown:
+            forests.found.append(forest)
+            if self._progress.is_stopped:
+                return  # it may not be whole, and is no part of the checkpoint
+            if len(forests.found) > n_saved:
                 self._checkpoint.add(forest)
-                traces.append(forest.trace)
-                report_forest(self.verbose, len(traces), plan.n_forests, forest.trace)
-        if judged is not None:
-            self._judge(watch, known, found, plan.n_forests)
-        best = int(np.argmin(watch.errors)) if watch.errors and self.early_stopping else None
-        trees = [*known, *(tree for forest in found for tree in _trees_at(forest, best))]
-        self.n_forests_ = plan.n_forests
+            snapshot = model_so_far(self, lambda model: model._store_forests(forests, problem))
+            if self._progress.end_forest(snapshot):
+                return
+
+    def _store_forests(
+        self, forests: FittedForests, problem: Problem, watch: LossWatch | None = None
+    ) -> None:
+        """Set the attributes that describe the forests; with `watch`, as it judges them."""
+        best: int | None = None
+        self.__dict__.pop("validation_losses_", None)
+        if watch is not None:
+            forests.judge(watch, self._n_threads())
+            self._store_watched("validation_losses_", watch.errors)
+            best = int(np.argmin(watch.errors)) if watch.errors and self.early_stopping else None
+        trees = forests.trees_at(best)
+        traces = forests.traces
+        self.n_forests_ = len(traces)
         self._store_forest(trees, traces, problem, np.ones(len(trees)))
         lengths = [trace.phase.count("leaves") for trace in traces]
         self.n_iter_ = max(lengths) if best is None else best + 1
         self._fitted_loss = self.loss
-        self._store_watched("validation_losses_", watch.errors)
-
-    def _judge(
-        self, watch: LossWatch, known: list[Tree], found: list[OptimizedForest], n_forests: int
-    ) -> None:
-        """Judge the average of all forests on validation rows, after each iteration."""
-        fixed = watch.sum_of(known, self._n_threads())
-        for iteration in range(max((len(forest.iterations) for forest in found), default=0)):
-            trees = [tree for forest in found for tree in _trees_at(forest, iteration)]
-            watch.judge((fixed + watch.sum_of(trees, self._n_threads())) / n_forests)
 
     def _plan(self, problem: Problem) -> AveragingPlan:
         if not self._is_refit:
@@ -191,11 +236,8 @@ class _FAOForest(SummedForest):
             kind = str(self.init) if is_forest_word(self.init) else "own"
             grown = given_starts(self.init, n_forests, n_trees, problem.n_features, self.split)
             return AveragingPlan(self._seed, n_forests, n_trees, start=kind, grown=grown)
-        n_trees = self.forest_.n_trees // self.n_forests_
-        given = tuple(
-            self.trees_[first : first + n_trees] for first in range(0, len(self.trees_), n_trees)
-        )
-        return AveragingPlan(self._seed, self.n_forests_, n_trees, given)
+        given = tuple(forest.trees for forest in self._forests_before())
+        return AveragingPlan(self._seed, self.n_forests_, len(given[0]), given)
 
     def _tree_init(self) -> object:
         """How a single tree starts, where the forest does not start from grown trees."""
@@ -209,13 +251,6 @@ class _FAOForest(SummedForest):
 
     def _tree_weights(self) -> NDArray[np.float64]:
         return np.full(self.forest_.n_trees, 1.0 / self.n_forests_)
-
-
-def _trees_at(forest: OptimizedForest, iteration: int | None) -> tuple[Tree, ...]:
-    """Trees after an iteration, or after the last one if the forest had ended before."""
-    if iteration is None or iteration >= len(forest.iterations):
-        return forest.trees
-    return forest.iterations[iteration]
 
 
 class FAOForestClassifier(_FAOForest, SummedClassifier):
@@ -289,7 +324,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     n_jobs : int or None, default=None
         Forests at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
-        1 prints a line a forest.
+        1 shows a live bar of the iterations on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -317,6 +352,8 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the forests hold.
     flops_ : float
@@ -484,7 +521,7 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     n_jobs : int or None, default=None
         Forests at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
-        1 prints a line a forest.
+        1 shows a live bar of the iterations on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -510,6 +547,8 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the forests hold.
     flops_ : float

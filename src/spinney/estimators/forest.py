@@ -6,6 +6,7 @@ store what came back. No algorithm lives here.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from contextlib import closing
 
 import numpy as np
@@ -16,11 +17,11 @@ from spinney.ensembles.bagging import BaggingPlan, bag_trees
 from spinney.ensembles.plan import SamplePlan
 from spinney.estimators.forest_base import TracedForest
 from spinney.estimators.parameters import check_choice
-from spinney.estimators.progress import report_tree
 from spinney.estimators.sampled import SampledClassifier, SampledForest, SampledRegressor
 from spinney.estimators.sampling import alpha_of_trees
 from spinney.estimators.start import check_starts_apart
 from spinney.estimators.tao_base import TAOClassification, TAORegression
+from spinney.estimators.telling import model_so_far, tell_tree
 from spinney.optimize.trace import Trace
 from spinney.tree.structure import Tree
 
@@ -55,30 +56,53 @@ class _TAOForest(SampledForest, TracedForest):
         is_continued = self._is_continued()
         trees: list[Tree] = list(self.trees_) if is_continued else []
         traces: list[Trace] = list(self.traces_) if is_continued else []
-        last_tree = self._last_tree if is_continued else None
-        for saved in self._checkpoint.parts(TracedTree)[: len(plan.alphas) - len(trees)]:
-            trees.append(saved.tree)
-            traces.append(saved.trace)
-            last_tree = saved.unpruned
-        self._last_tree = last_tree
+        self._last_tree = self._last_tree if is_continued else None
+        self._progress.begin("tree", len(plan.alphas), first=len(trees))
+
+        def store(model: _TAOForest) -> None:
+            model._store_forest(list(trees), list(traces), problem, np.ones(len(trees)))
+
+        snapshot = model_so_far(self, store)
+        grown = self._trees_to_add(range(len(trees), len(plan.alphas)), problem, plan)
+        # Closed also if a callback fails or Ctrl-C comes between two trees: no worker goes on.
+        with closing(grown):
+            for found, is_restored in grown:
+                trees.append(found.tree)
+                traces.append(found.trace)
+                self._last_tree = found.unpruned
+                if tell_tree(
+                    self._progress,
+                    len(trees),
+                    found.tree,
+                    found.trace,
+                    snapshot,
+                    restored=is_restored,
+                ):
+                    break
+        self._store_forest(trees, traces, problem, np.ones(len(trees)))
+
+    def _trees_to_add(
+        self, numbers: range, problem: Problem, plan: BaggingPlan
+    ) -> Generator[tuple[TracedTree, bool], None, None]:
+        """Trees of these numbers, and whether they come from the checkpoint."""
+        saved = self._checkpoint.parts(TracedTree)[: len(numbers)]
+        for found in saved:
+            yield found, True
         grown = bag_trees(
             problem,
             self._start(),
             self._options(plan.alphas[0]),
             plan,
-            first=len(trees),
-            last_tree=last_tree,
+            first=numbers.start + len(saved),
+            last_tree=self._last_tree,
             n_jobs=self.n_jobs,
         )
-        # Closed also if reporting fails or Ctrl-C comes between two trees: no worker goes on alone.
         with closing(grown):
-            for found in grown:
-                trees.append(found.tree)
-                traces.append(found.trace)
-                self._last_tree = found.unpruned if self.start == "previous" else None
-                self._checkpoint.add(TracedTree(found.tree, found.trace, self._last_tree))
-                report_tree(self.verbose, len(trees), int(self.n_estimators), found.trace)
-        self._store_forest(trees, traces, problem, np.ones(len(trees)))
+            for one in grown:
+                unpruned = one.unpruned if self.start == "previous" else None
+                found = TracedTree(one.tree, one.trace, unpruned)
+                self._checkpoint.add(found)
+                yield found, False
 
 
 class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
@@ -154,7 +178,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
     n_jobs : int or None, default=None
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
-        1 prints a line a tree.
+        1 shows a live bar of the trees on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -176,6 +200,8 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -346,7 +372,7 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
     n_jobs : int or None, default=None
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
-        1 prints a line a tree.
+        1 shows a live bar of the trees on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -366,6 +392,8 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float

@@ -7,7 +7,6 @@ as long as they are wanted, and store them. No algorithm lives here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,9 @@ from spinney.estimators.parameters import (
     check_real,
 )
 from spinney.estimators.probabilities import class_probabilities
-from spinney.estimators.progress import report_tree
 from spinney.estimators.start import Start, check_same_encoding
 from spinney.estimators.summed import SummedClassifier, SummedForest, SummedRegressor
+from spinney.estimators.telling import model_so_far, tell_tree
 from spinney.estimators.watch import Judged, LossWatch
 from spinney.estimators.watched import BoostedForest
 from spinney.optimize.fao import FAOOptions
@@ -61,8 +60,15 @@ class _GradientBoosting(SummedForest, BoostedForest):
         watch = LossWatch(
             judged, problem.n_classes, self._loss(), self.first_scores_, self.n_iter_no_change
         )
+        self._progress.begin(
+            "round", int(self.n_estimators), first=len(members), validation=watch.word
+        )
         self._grow(members, problem, options, watch)
-        members = members[: watch.best]
+        self._store_members(members[: watch.best], problem)
+        self._store_watched("validation_losses_", watch.errors)
+
+    def _store_members(self, members: list[AddedTree], problem: Problem) -> None:
+        """Set the attributes that describe the trees."""
         self._store_forest(
             [member.tree for member in members],
             [member.trace for member in members],
@@ -70,7 +76,6 @@ class _GradientBoosting(SummedForest, BoostedForest):
             np.ones(len(members)),
         )
         self._fitted_loss = self.loss
-        self._store_watched("validation_losses_", watch.errors)
 
     def _members(self) -> list[AddedTree]:
         """Trees of the last fit, if this one goes on from it."""
@@ -87,25 +92,37 @@ class _GradientBoosting(SummedForest, BoostedForest):
             watch.see(member.tree, n_threads)
         if len(members) >= n_trees:
             return
-        saved = self._checkpoint.parts(AddedTree)
-        for added in chain(saved, self._following(members, problem, options)):
+        snapshot = model_so_far(
+            self, lambda model: model._store_members(members[: watch.best], problem)
+        )
+        for added, is_restored in self._following(members, problem, options):
             members.append(added)
             watch.see(added.tree, n_threads)
-            report_tree(self.verbose, len(members), n_trees, added.trace, says=watch.says)
-            if watch.is_over or len(members) == n_trees:
+            is_stopped = tell_tree(
+                self._progress,
+                len(members),
+                added.tree,
+                added.trace,
+                snapshot,
+                validation=watch.last,
+                restored=is_restored,
+            )
+            if is_stopped or watch.is_over or len(members) == n_trees:
                 break
 
     def _following(
         self, members: list[AddedTree], problem: Problem, options: FAOOptions
-    ) -> Iterator[AddedTree]:
-        """The trees that follow `members`, as these are when the first is asked for."""
+    ) -> Iterator[tuple[AddedTree, bool]]:
+        """The trees that follow `members`, and whether they come from the checkpoint."""
+        for saved in self._checkpoint.parts(AddedTree):
+            yield saved, True
         rule = GradientRule(float(self.learning_rate), self.step, float(self.subsample))
         given = [member.tree for member in members]
         for added in gradient_boost(
             problem, self._start(), options, rule, self._seed, given, self.first_scores_
         ):
             self._checkpoint.add(added)
-            yield added
+            yield added, False
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         """First scores and what all trees add to them, (n_rows, n_outputs)."""
@@ -187,7 +204,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
     n_jobs : int or None, default=None
         Threads inside each tree and of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
-        1 prints a line a tree.
+        1 shows a live bar of the rounds on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -214,6 +231,8 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float
@@ -394,7 +413,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
     n_jobs : int or None, default=None
         Threads inside each tree and of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
-        1 prints a line a tree.
+        1 shows a live bar of the rounds on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -419,6 +438,8 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float

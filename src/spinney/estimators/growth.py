@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from contextlib import closing
 
 import numpy as np
@@ -18,8 +19,8 @@ from spinney.estimators.parameters import (
     check_integer,
     check_n_jobs,
 )
-from spinney.estimators.progress import report_grown_tree
 from spinney.estimators.sampled import SampledForest
+from spinney.estimators.telling import model_so_far, tell_tree
 from spinney.grow import CRITERIA, SQUARING_SPLITS, GrowOptions
 from spinney.tree.structure import Tree
 
@@ -36,7 +37,7 @@ class GrownEstimator(Estimator):
         check_integer("min_samples_split", self.min_samples_split, minimum=2, example="2")
         check_n_jobs(self.n_jobs)
         if not isinstance(self.verbose, (bool, np.bool_)):
-            check_integer("verbose", self.verbose, minimum=0, example="1 to see each tree")
+            check_integer("verbose", self.verbose, minimum=0, example="1 for a live bar")
 
     def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
         problem = super()._problem(X, y, sample_weight)
@@ -80,14 +81,32 @@ class GrownForest(SampledForest, GrownEstimator):
     def _grow(self, problem: Problem, plan: SamplePlan) -> None:
         trees: list[Tree] = list(self.trees_) if self._is_continued() else []
         n_trees = self._n_trees(problem, plan)
-        trees += self._checkpoint.parts(Tree)[: n_trees - len(trees)]
+        self._progress.begin("tree", n_trees, first=len(trees))
+        snapshot = model_so_far(
+            self, lambda model: model._store_trees(list(trees), problem, np.ones(len(trees)))
+        )
+        grown = self._trees_to_add(range(len(trees), n_trees), problem, plan)
+        # Closed also if a callback fails or Ctrl-C comes between two trees: no worker goes on.
+        with closing(grown):
+            for tree, is_restored in grown:
+                trees.append(tree)
+                if tell_tree(
+                    self._progress, len(trees), tree, None, snapshot, restored=is_restored
+                ):
+                    break
+        self._store_trees(trees, problem, np.ones(len(trees)))
+
+    def _trees_to_add(
+        self, numbers: range, problem: Problem, plan: SamplePlan
+    ) -> Generator[tuple[Tree, bool], None, None]:
+        """Trees of these numbers, and whether they come from the checkpoint."""
+        saved = self._checkpoint.parts(Tree)[: len(numbers)]
+        for tree in saved:
+            yield tree, True
         options = self._grow_options(self._n_candidates(plan))
-        numbers = range(len(trees), n_trees)
-        grown = grow_forest(problem, options, plan, numbers, n_jobs=self.n_jobs)
-        # Closed also if reporting fails or Ctrl-C comes between two trees: no worker goes on alone.
+        missing = numbers[len(saved) :]
+        grown = grow_forest(problem, options, plan, missing, n_jobs=self.n_jobs)
         with closing(grown):
             for tree in grown:
-                trees.append(tree)
                 self._checkpoint.add(tree)
-                report_grown_tree(self.verbose, len(trees), n_trees, tree)
-        self._store_trees(trees, problem, np.ones(len(trees)))
+                yield tree, False

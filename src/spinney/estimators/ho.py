@@ -64,7 +64,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
     n_jobs : int or None, default=None
         Trees grown at once, and threads of a prediction. None is one, -1 is all cores.
     verbose : int, default=0
-        1 prints a line a tree.
+        1 shows a live bar of the trees on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -84,6 +84,8 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the forest holds.
     flops_ : float

@@ -74,7 +74,7 @@ def check_tree_parameters(
     check_boolean("warm_start", parameters.warm_start)
     check_n_jobs(parameters.n_jobs)
     if not isinstance(parameters.verbose, (bool, np.bool_)):
-        check_integer("verbose", parameters.verbose, minimum=0, example="1 to see each sweep")
+        check_integer("verbose", parameters.verbose, minimum=0, example="1 for a live bar")
 
 
 def _check_limits(parameters: TreeParameters) -> None:

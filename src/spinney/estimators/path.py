@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,12 +21,13 @@ from sklearn.utils import _safe_indexing
 
 from spinney.data import Problem
 from spinney.estimators.parameters import check_real
-from spinney.estimators.progress import sweep_reporter
 from spinney.estimators.row_loss import TAOTree, check_labelled_rows, mean_loss
+from spinney.estimators.telling import nothing_yet, tell_tree
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
 from spinney.estimators.validation import check_sample_weight
 from spinney.optimize.path import optimize_path
-from spinney.optimize.tao import TAOOptions
+from spinney.optimize.tao import OptimizedTree, TAOOptions
+from spinney.progress import Progress, display_for
 from spinney.tree.structure import Topology, Tree
 
 Folds: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]]
@@ -192,8 +195,7 @@ class _Task:
 
     def fitted_path(self, alphas: NDArray[np.float64]) -> list[TAOTree]:
         """One fitted estimator an `alpha`."""
-        report = sweep_reporter(self.blank.verbose)
-        path = optimize_path(self.problem, self.start, self.options, alphas.tolist(), report)
+        path = self._path(alphas)
         trees = []
         for alpha, found in zip(alphas.tolist(), path, strict=True):
             tree = copy.copy(self.blank)
@@ -201,6 +203,21 @@ class _Task:
             tree._store(found, self.problem)
             trees.append(tree)
         return trees
+
+    def _path(self, alphas: NDArray[np.float64]) -> list[OptimizedTree]:
+        """Optimised trees, and on request how far they are."""
+        display = display_for(self.blank.verbose)
+        progress = Progress("regularization_path", [] if display is None else [display])
+        n_done = count(1)
+
+        def tell(found: OptimizedTree) -> None:
+            tell_tree(progress, next(n_done), found.tree, found.trace, nothing_yet)
+
+        with closing(progress):
+            progress.begin("tree", len(alphas))
+            path = optimize_path(self.problem, self.start, self.options, alphas.tolist(), tell)
+            progress.end(nothing_yet)
+        return path
 
 
 def _fold_errors(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +30,7 @@ from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.readout import Readout, finish_of
 from spinney.estimators.refined_trees import trees_with_values
 from spinney.estimators.reported import Reported
+from spinney.estimators.telling import nothing_yet
 from spinney.estimators.validation import (
     Rows,
     check_sample_weight,
@@ -38,6 +40,7 @@ from spinney.estimators.validation import (
 )
 from spinney.losses import ForestLoss
 from spinney.optimize.leaves import LeafTask, solve_leaves
+from spinney.progress import Asked, FitEvent, Progress, check_callback
 from spinney.tree.forest import Forest
 
 #: Rounds on the bound of a loss, at most; most forests need fewer.
@@ -55,6 +58,7 @@ def refine_leaves(
     leaf_alpha: float = 1.0,
     sample_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
+    callback: Callable[[FitEvent], bool | None] | None = None,
 ) -> RefinedForestClassifier | RefinedForestRegressor:
     """Optimise all leaves of a fitted forest together, its splits as they are.
 
@@ -80,6 +84,9 @@ def refine_leaves(
         Weight k counts a row k times. None counts each row once.
     n_jobs : int or None, default=None
         Threads of the step. None is one, -1 is all cores.
+    callback : callable or None, default=None
+        Called with a :class:`spinney.FitEvent` after each iteration over all leaves; a squared
+        error takes one. If it returns True the step ends there.
 
     Returns
     -------
@@ -107,10 +114,12 @@ def refine_leaves(
     kind = _kind_of(forest)
     if kind == "classifier":
         loss = "squared_hinge" if loss is None else loss
-        return RefinedForestClassifier(forest, loss, leaf_alpha, n_jobs).fit(X, y, sample_weight)
+        classifier = RefinedForestClassifier(forest, loss, leaf_alpha, n_jobs)
+        return classifier.fit(X, y, sample_weight, callback=callback)
     if kind == "regressor":
         loss = "squared_error" if loss is None else loss
-        return RefinedForestRegressor(forest, loss, leaf_alpha, n_jobs).fit(X, y, sample_weight)
+        regressor = RefinedForestRegressor(forest, loss, leaf_alpha, n_jobs)
+        return regressor.fit(X, y, sample_weight, callback=callback)
     raise TypeError(
         f"forest={type(forest).__name__} is neither a classifier nor a regressor; give a fitted "
         "forest; try RandomForestClassifier or FAOForestClassifier."
@@ -129,6 +138,7 @@ class _RefinedForest(Compilable, Reported):
     """Leaves of a forest, numbered through all trees, and their values."""
 
     leaf_values_: NDArray[np.float64]
+    stopped_by_callback_ = False  # a fit that a callback ends says otherwise
     _leaf_ids: list[NDArray[np.int64]]  # leaves of each tree that training rows reach, ascending
 
     def __sklearn_clone__(self) -> Self:
@@ -149,6 +159,7 @@ class _RefinedForest(Compilable, Reported):
         task: LeafTask,
         outputs: NDArray[np.float64],
         weights: NDArray[np.float64],
+        callback: Callable[[FitEvent], bool | None] | None,
     ) -> dict[str, Any]:
         """What a fit learns, by the names of attributes.
 
@@ -162,10 +173,21 @@ class _RefinedForest(Compilable, Reported):
             leaves[tree] = numbers
         del reached
         n_threads = int(effective_n_jobs(self.n_jobs))
+        progress = Progress(type(self).__name__, [] if callback is None else [Asked(callback)])
+        progress.begin("iteration", 1 if task.loss.n_rounds == 1 else MOST_ROUNDS)
         values, _ = solve_leaves(
-            task, leaves, n_leaves, float(self.leaf_alpha), MOST_ROUNDS, n_threads
+            task,
+            leaves,
+            n_leaves,
+            float(self.leaf_alpha),
+            MOST_ROUNDS,
+            n_threads,
+            _asks(progress),
         )
         learned = {"_leaf_ids": ids, "leaf_values_": values, "n_leaves_": n_leaves}
+        self.__dict__.pop("stopped_by_callback_", None)
+        if progress.is_stopped:
+            learned["stopped_by_callback_"] = True
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.forest, name):
                 learned[name] = getattr(self.forest, name)
@@ -197,6 +219,18 @@ class _RefinedForest(Compilable, Reported):
             # A leaf that no training row reached has nothing to say.
             sums += np.where((numbers >= 0)[:, None], self.leaf_values_[numbers], 0.0)
         return sums
+
+
+def _asks(progress: Progress) -> Callable[[int, float, float], bool] | None:
+    """Tells of an iteration over the leaves, and asks whether to go on; None if nobody listens."""
+    if not progress.is_watched:
+        return None
+
+    def after_round(number: int, objective: float, loss: float) -> bool:
+        event = replace(progress.event(number), objective=objective, loss=loss)
+        return progress.tell(event, nothing_yet)
+
+    return after_round
 
 
 def _numbered(
@@ -232,6 +266,8 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         Leaves that training rows reach.
     classes_ : ndarray of shape (n_classes,)
         Class labels, in the order of the forest.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     score_before_, score_after_ : float
         Accuracy on the training rows of the given forest and of this one.
     """
@@ -248,8 +284,15 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         self.leaf_alpha = leaf_alpha
         self.n_jobs = n_jobs
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the leaves; the forest has to be fitted.
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        callback: Callable[[FitEvent], bool | None] | None = None,
+    ) -> Self:
+        """Fit the leaves, as :func:`refine_leaves` does; the forest has to be fitted.
 
         Parameters
         ----------
@@ -259,11 +302,14 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
             Class labels, those of the forest.
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weights of the rows; None is 1 for each.
+        callback : callable or None, default=None
+            As in the fits of forests.
 
         Returns
         -------
         self
         """
+        check_callback(callback)
         self._check(SCORE_LOSSES)
         labels: NDArray[Any] = column_or_1d(y)
         check_consistent_length(X, labels)
@@ -281,7 +327,7 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         if isinstance(self.forest, Estimator):
             factors = class_factors(self.forest.class_weight, classes, codes, weights)
             seen = weights * factors[codes]
-        learned = self._refine(X, task, outputs, seen)
+        learned = self._refine(X, task, outputs, seen, callback)
         self.__dict__.update(learned, classes_=classes)
         self.score_before_ = float(accuracy_score(labels, before, sample_weight=weights))
         self.score_after_ = float(self.score(X, labels, weights))
@@ -359,6 +405,8 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
         Leaves that training rows reach.
     mean_ : float64 ndarray of shape (n_outputs,)
         Mean of the targets, to which the leaves of a row are added.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     score_before_, score_after_ : float
         R² on the training rows of the given forest and of this one.
     """
@@ -375,8 +423,15 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
         self.leaf_alpha = leaf_alpha
         self.n_jobs = n_jobs
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the leaves; the forest has to be fitted.
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        callback: Callable[[FitEvent], bool | None] | None = None,
+    ) -> Self:
+        """Fit the leaves, as :func:`refine_leaves` does; the forest has to be fitted.
 
         Parameters
         ----------
@@ -386,11 +441,14 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
             Targets.
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weights of the rows; None is 1 for each.
+        callback : callable or None, default=None
+            As in the fits of forests.
 
         Returns
         -------
         self
         """
+        check_callback(callback)
         self._check(VALUE_LOSSES)
         targets = check_targets(y)
         assert_all_finite(targets, input_name="y")
@@ -406,7 +464,7 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
         mean = np.average(targets, axis=0, weights=weights)
         no_codes = np.zeros(0, dtype=np.int32)
         task = LeafTask(ForestLoss(self.loss), targets - mean, no_codes, weights)
-        learned = self._refine(X, task, targets, weights)
+        learned = self._refine(X, task, targets, weights, callback)
         self.__dict__.update(learned, mean_=mean, _is_flat=before.ndim == 1)
         before = before.reshape(targets.shape)
         self.score_before_ = float(r2_score(targets, before, sample_weight=weights))

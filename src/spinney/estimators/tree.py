@@ -6,17 +6,19 @@ came back. No algorithm lives here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from spinney.data import Problem
 from spinney.estimators.parameters import check_alpha
-from spinney.estimators.progress import sweep_reporter
 from spinney.estimators.start import check_fits
 from spinney.estimators.tao_base import TAOClassification, TAOEstimator, TAORegression
+from spinney.estimators.telling import model_so_far, nothing_yet, tell_sweep
 from spinney.estimators.tree_base import TreeClassifier, TreeEstimator, TreeRegressor
 from spinney.optimize.state import TreeRun
-from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
+from spinney.optimize.tao import AfterSweep, OptimizedTree, TAOOptions, optimize_tree
 from spinney.optimize.trace import Trace
 from spinney.tree.structure import Topology, Tree
 
@@ -33,15 +35,39 @@ class _TAOTree(TreeEstimator, TAOEstimator):
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         problem = self._problem(X, y, sample_weight)
         start, options = self._begin(problem)
+        self._progress.begin("sweep", options.max_iter)
+        resume = self._checkpoint.runs(TreeRun).get(0)
+        last = None if resume is None else self._tell_again(resume.trace)
         found = optimize_tree(
             problem,
             start,
             options,
-            callback=sweep_reporter(self.verbose),
-            resume=self._checkpoint.runs(TreeRun).get(0),
-            save=self._checkpoint.saver(0),
+            resume=resume if last is None else None,
+            save=self._checkpoint.saver(0) if last is None else None,
+            after_sweep=self._asks(problem) if last is None else _stops_after(last),
         )
         self._store(found, problem)
+
+    def _tell_again(self, trace: Trace) -> int | None:
+        """Tell of the sweeps in a checkpoint; the number of the one to stop after, if any."""
+        for number in range(1, len(trace) + 1):
+            if tell_sweep(self._progress, trace, number, nothing_yet, restored=True):
+                return number
+        return None
+
+    def _asks(self, problem: Problem) -> AfterSweep | None:
+        """Tells of a sweep, and asks whether to go on; None if nobody listens."""
+        if not self._progress.is_watched:
+            return None
+
+        def after_sweep(trace: Trace, best_tree: Callable[[], Tree]) -> bool:
+            def store(model: _TAOTree) -> None:
+                tree = best_tree()
+                model._store(OptimizedTree(tree, tree, trace.copied()), problem)
+
+            return tell_sweep(self._progress, trace, len(trace), model_so_far(self, store))
+
+        return after_sweep
 
     def _begin(self, problem: Problem) -> tuple[Topology | Tree, TAOOptions]:
         """Where the optimiser starts, and its options."""
@@ -62,6 +88,11 @@ class _TAOTree(TreeEstimator, TAOEstimator):
     def _is_continued(self) -> bool:
         """True if ``fit`` goes on from the tree of the last fit."""
         return bool(self.warm_start) and hasattr(self, "tree_")
+
+
+def _stops_after(last: int) -> AfterSweep:
+    """Ends a run after so many sweeps, without a word."""
+    return lambda trace, _: len(trace) >= last
 
 
 class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
@@ -120,7 +151,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
     n_jobs : int or None, default=None
         Threads. None is one, -1 is all cores.
     verbose : int, default=0
-        1 prints a line a sweep.
+        1 shows a live bar of the sweeps on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -140,6 +171,8 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the tree holds.
     flops_ : float
@@ -274,7 +307,7 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
     n_jobs : int or None, default=None
         Threads. None is one, -1 is all cores.
     verbose : int, default=0
-        1 prints a line a sweep.
+        1 shows a live bar of the sweeps on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
@@ -292,6 +325,8 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    stopped_by_callback_ : bool
+        Whether a callback ended the fit.
     n_parameters_ : int
         Numbers the tree holds.
     flops_ : float

@@ -118,9 +118,9 @@ class Watch:
         return self.best is not None and len(self.errors) - self.best >= (self.patience or 0)
 
     @property
-    def says(self) -> str:
-        """The last error, for people."""
-        return f"  validation {self.word} {self.errors[-1]:.4f}" if self.errors else ""
+    def last(self) -> float | None:
+        """The last error, if there is one."""
+        return self.errors[-1] if self.errors else None
 
 
 class VoteWatch(Watch):
@@ -206,10 +206,14 @@ class LossWatch(Watch):
 
     def judge(self, scores: NDArray[np.float64]) -> None:
         """Note the mean loss of scores of the rows."""
+        self.errors.append(self.loss_of(scores))
+
+    def loss_of(self, scores: NDArray[np.float64]) -> float:
+        """Mean loss of scores of the rows."""
         assert self.judged is not None, "there are no rows to judge by"
         weights = self.judged.weights
         total = self.loss.total(self._wanted, scores, self._codes, weights)
-        self.errors.append(total / float(weights.sum()))
+        return total / float(weights.sum())
 
 
 def _check_all_known(codes: NDArray[np.int32]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from spinney.estimators.parameters import (
 )
 from spinney.estimators.sampling import check_n_estimators
 from spinney.estimators.watch import Judged, set_aside
+from spinney.progress import FitEvent
 
 
 class WatchedForest(TracedForest):
@@ -38,6 +39,7 @@ class WatchedForest(TracedForest):
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        callback: Callable[[FitEvent], bool | None] | None = None,
     ) -> Self:
         """Fit the forest to training rows.
 
@@ -57,13 +59,19 @@ class WatchedForest(TracedForest):
             File that the fit is saved to as it goes on. The same call after a crash, a kill or
             Ctrl-C goes on from there and ends in the same model, bit for bit. A file of other
             data or parameters is refused. See `docs/guide/checkpoints.md`.
+        callback : callable or None, default=None
+            Called with a :class:`spinney.FitEvent` after each round or iteration, in order, in the
+            thread that called ``fit``. If it returns True the fit ends there, with what is done,
+            and `stopped_by_callback_` is True. See `docs/guide/progress.md`.
 
         Returns
         -------
         self
             An error or an interrupt leaves the estimator exactly as it was.
         """
-        return self._transact(X, y, sample_weight, X_val, y_val, checkpoint=checkpoint)
+        return self._transact(
+            X, y, sample_weight, X_val, y_val, checkpoint=checkpoint, callback=callback
+        )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -8,7 +8,7 @@ labels either: each pixel is judged by itself.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any, Self
 
@@ -35,6 +35,7 @@ from spinney.images.sampling import (
 from spinney.images.scaling import scale_columns, standardize
 from spinney.images.validation import Images, check_label, check_window, checked_label_images
 from spinney.images.windows import BORDERS, WindowRows
+from spinney.progress import FitEvent, check_callback
 
 
 # No ClassifierMixin: scikit-learn stratifies the folds of a classifier by its labels, and a label
@@ -158,6 +159,7 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         label_images: Images,
         *,
         checkpoint: str | os.PathLike[str] | None = None,
+        callback: Callable[[FitEvent], bool | None] | None = None,
     ) -> Self:
         """Fit a copy of the estimator to windows drawn from the images.
 
@@ -172,6 +174,8 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             The same call after a crash, a kill or Ctrl-C draws the same windows, goes on with the
             classifier and ends in the same model, bit for bit. A file of other images or
             parameters is refused. See `docs/guide/checkpoints.md`.
+        callback : callable or None, default=None
+            Given to the ``fit`` of the estimator, which has to be one of this library.
 
         Returns
         -------
@@ -179,16 +183,20 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             An error or an interrupt leaves the labeler as it was.
         """
         self._check_parameters()
+        self._check_callback(callback)
         if checkpoint is not None:
             self._check_can_resume()
+        told = {} if callback is None else {"callback": callback}
         with closing(Checkpoint(checkpoint)) as saved:
-            fitted = self._fitted(images, label_images, saved)
+            fitted = self._fitted(images, label_images, saved, told)
         # One assignment, so that Ctrl-C finds either the old state or the new one.
         self.__dict__ = {**self.__dict__, **fitted}
         return self
 
-    def _fitted(self, images: Images, label_images: Images, saved: Checkpoint) -> dict[str, Any]:
-        """What a fit stores, by name."""
+    def _fitted(
+        self, images: Images, label_images: Images, saved: Checkpoint, told: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What a fit stores, by name; `told` goes to the estimator's fit as well."""
         windows = WindowRows(images, self.window, border=self.border)
         truth = checked_label_images(label_images, windows.images)
         labels = [image[windows.inside(number)].ravel() for number, image in enumerate(truth)]
@@ -208,7 +216,7 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         rows = windows.rows(windows.positions(pixels))
         scaler = standardize(rows, int(self.batch_size)) if self.standardize else None
         estimator.set_params(**dict(zip(unseeded, seeds[1:], strict=True)))
-        options = {"checkpoint": saved} if saved.has_path else {}
+        options = {**told, "checkpoint": saved} if saved.has_path else told
         estimator = estimator.fit(rows, y, **options)
         _check_known(estimator.classes_, classes[n_drawn > 0])
         return {
@@ -343,6 +351,15 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "checkpoint in fit; try checkpoint=None."
             )
         clone(self.estimator)._check_parameters()
+
+    def _check_callback(self, callback: object) -> None:
+        """Raise unless the estimator can be given the callback."""
+        check_callback(callback)
+        if callback is not None and not isinstance(self.estimator, Estimator):
+            raise TypeError(
+                f"callback was given, but estimator={type(self.estimator).__name__} takes none; "
+                "give an estimator of spinney; try TAOForestClassifier."
+            )
 
     def _check_classes(self, classes: NDArray[np.int64]) -> None:
         """Raise unless there are pixels to train on, and windows for each class."""

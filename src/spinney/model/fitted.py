@@ -25,6 +25,7 @@ from spinney.estimators.refine import (
     _RefinedForest,
 )
 from spinney.estimators.sampled import SampledClassifier, SampledForest, SampledRegressor
+from spinney.estimators.sklearn_callbacks import CALLBACKS
 from spinney.estimators.summed import SummedForest
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor, _TAOTree
 from spinney.estimators.tree_base import TreeEstimator
@@ -54,10 +55,14 @@ MOST_THREADS = 2**31 - 1
 OF_SKLEARN = ("_metadata_request", "_sklearn_output_config")
 """Set by methods of scikit-learn, not by a fit; stored by other means."""
 
+NOT_FITTED = (*OF_SKLEARN, CALLBACKS)
+"""Beside the parameters, what is there before a fit. Callbacks belong to who fits: no model file
+has them."""
+
 
 def fitted_names(model: Any) -> list[str]:
     """Names of what a fit has stored in an estimator."""
-    others = {*model.get_params(deep=False), *OF_SKLEARN}
+    others = {*model.get_params(deep=False), *NOT_FITTED}
     return [name for name in vars(model) if name not in others]
 
 
@@ -227,6 +232,7 @@ FIELDS = (
         "a finite number a column",
         lambda value, model: is_finite(value, model.n_features_in_),
     ),
+    Field(Estimator, "stopped_by_callback_", "true or false", is_bool, False),
     Field(_TAOTree, "trace_", "a Trace", lambda value, _: isinstance(value, Trace)),
     Field(
         _FAOForest,
@@ -292,6 +298,7 @@ FIELDS = (
     ),
     Field(_RefinedForest, "n_features_in_", "that of a fitted forest", _suits_forest),
     Field(_RefinedForest, "feature_names_in_", "a string a column", are_names, False),
+    Field(_RefinedForest, "stopped_by_callback_", "true or false", is_bool, False),
     Field(_RefinedForest, "_leaf_ids", "ascending node numbers a tree", _are_leaf_ids),
     Field(
         _RefinedForest,

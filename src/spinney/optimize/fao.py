@@ -112,6 +112,10 @@ class OptimizedForest:
 
 Callback = Callable[[Trace], None]
 
+#: Is asked after each iteration, with the trace and a function that makes the trees as they are;
+#: True ends the run there.
+AfterIteration = Callable[[Trace, Callable[[], tuple[Tree, ...]]], bool]
+
 
 def kind_of_split(split: str, number: int) -> str:
     """Kind of the splits of tree `number` of a forest: "mixed" takes turns, hyperplanes first."""
@@ -131,6 +135,7 @@ def optimize_forest(
     offset: Array | None = None,
     resume: ForestRun | None = None,
     save: Save[ForestRun] | None = None,
+    after_iteration: AfterIteration | None = None,
 ) -> OptimizedForest:
     """Forest of low objective, found by alternating over the trees and over all leaves.
 
@@ -159,6 +164,9 @@ def optimize_forest(
         bit. It needs no `starts`.
     save : callable, optional
         Offered the state after the start and after each iteration.
+    after_iteration : callable, optional
+        Asked after each iteration; True ends the run there, as if `max_iter` were reached. Where
+        `max_weights` is not met yet, a last iteration meets it.
     """
     run = _Run(problem, len(seeds), options, callback, keeps_leaves=keeps_leaves, offset=offset)
     offer = save or _ignore
@@ -167,7 +175,7 @@ def optimize_forest(
         offer(run.state)  # grown starts may have taken long
     else:
         run.resume(resume, seeds)
-    return run.result(offer)
+    return run.result(offer, after_iteration or _go_on)
 
 
 @dataclass
@@ -281,23 +289,32 @@ class _Run:
             iterations=tuple(self.iterations),
         )
 
-    def result(self, offer: Save[ForestRun]) -> OptimizedForest:
-        while self.n_iterations < self.options.max_iter and not self._is_over():
-            self.n_iterations += 1
-            is_tight = self._tighten(self.n_iterations / self.options.max_iter)
-            for number in range(len(self.members)):
-                self._step_over_tree(number, self.n_iterations)
-                self._record("tree")
-            self._step_over_leaves()
-            objective = self._record("leaves")
-            self._note_splits()
-            if self.options.keeps_iterations:
-                self.iterations.append(self._trees())
-            if is_tight:
-                self._judge(objective)
+    def result(self, offer: Save[ForestRun], is_enough: AfterIteration) -> OptimizedForest:
+        is_tight, is_stopped = True, False
+        while self.n_iterations < self.options.max_iter and not (self._is_over() or is_stopped):
+            is_tight = self._iterate((self.n_iterations + 1) / self.options.max_iter)
             offer(self.state)
+            is_stopped = is_enough(self.trace, self._trees)
+        if is_stopped and not is_tight:
+            self._iterate(1.0)
         self._average()
         return OptimizedForest(self._trees(), self.trace, tuple(self.iterations))
+
+    def _iterate(self, progress: float) -> bool:
+        """Each tree once, then all leaves; True if the limit on weights was the one wanted."""
+        self.n_iterations += 1
+        is_tight = self._tighten(progress)
+        for number in range(len(self.members)):
+            self._step_over_tree(number, self.n_iterations)
+            self._record("tree")
+        self._step_over_leaves()
+        objective = self._record("leaves")
+        self._note_splits()
+        if self.options.keeps_iterations:
+            self.iterations.append(self._trees())
+        if is_tight:
+            self._judge(objective)
+        return is_tight
 
     def _is_over(self) -> bool:
         """Whether iterations have brought nothing for long enough."""
@@ -511,6 +528,12 @@ class _Run:
         tree = replace(tree, leaf_values=values * self.problem.target_scale)
         # A forest that goes on keeps the branches that only earlier rows reached.
         return prune(tree, None if self.keeps_leaves else member.native.reach())
+
+
+def _go_on(trace: Trace, trees: Callable[[], tuple[Tree, ...]]) -> bool:
+    """Nobody asks for the end."""
+    del trace, trees
+    return False
 
 
 def _ignore(snapshot: Callable[[], ForestRun]) -> None:

@@ -13,6 +13,7 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,12 +118,16 @@ def solve_leaves(
     l2: float,
     n_rounds: int,
     n_threads: int = 1,
+    after_round: Callable[[int, float, float], bool] | None = None,
 ) -> tuple[Array, Array]:
     """Leaf values of least loss + l2 * |values|**2, and the scores they give.
 
     Rounds as of :func:`improve_leaves` until they bring nothing, but at most `n_rounds`, each from
     a point beyond the last one (Nesterov, 1983). A round that would raise the sum is done again
     from where the last one ended.
+
+    `after_round` is asked after each round that counts, with how many there were, the least sum and
+    its loss; True ends the work there.
     """
     system = _system(task, leaves, n_leaves, l2, n_threads)
     values = np.zeros((n_leaves, task.wanted.shape[1]))
@@ -134,6 +139,7 @@ def solve_leaves(
     # The bound of a squared loss is the loss, and solved once; others are solved again and again.
     tolerance = TO_THE_END if task.loss.n_rounds == 1 else IN_A_ROUND
     best, ahead, momentum = total(values, scores), scores, 1.0
+    n_counted = 0
     for _ in range(n_rounds):
         new_values = system.solve(task.aim(ahead), values, tolerance)
         new_scores = task.scores(system.add_up(new_values))
@@ -147,7 +153,9 @@ def solve_leaves(
         if found <= best:
             values, scores, best = new_values, new_scores, found
         momentum = next_momentum
-        if is_done or task.loss.n_rounds == 1:
+        n_counted += 1
+        is_stopped = after_round is not None and after_round(n_counted, best, task.total(scores))
+        if is_stopped or is_done or task.loss.n_rounds == 1:
             break
     return values, scores
 

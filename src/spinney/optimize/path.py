@@ -6,11 +6,11 @@ who has rows that the path has not seen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from spinney.data import Problem
-from spinney.optimize.tao import Callback, OptimizedTree, TAOOptions, optimize_tree
+from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
 from spinney.tree.structure import Topology, Tree
 
 
@@ -19,7 +19,7 @@ def optimize_path(
     start: Topology | Tree,
     options: TAOOptions,
     alphas: Sequence[float],
-    callback: Callback | None = None,
+    after_tree: Callable[[OptimizedTree], None] | None = None,
 ) -> list[OptimizedTree]:
     """One optimised tree for each of `alphas`, in the order given.
 
@@ -33,8 +33,8 @@ def optimize_path(
         Its `alpha` is not used. Each tree gets `max_iter` sweeps.
     alphas : sequence of float
         The papers' λ; increasing, decreasing or in any order.
-    callback : callable, optional
-        Called with the trace of the present tree after each sweep.
+    after_tree : callable, optional
+        Called with each tree when it is done.
 
     Notes
     -----
@@ -47,7 +47,9 @@ def optimize_path(
     """
     path: list[OptimizedTree] = []
     for alpha in alphas:
-        found = optimize_tree(problem, start, replace(options, alpha=float(alpha)), callback)
+        found = optimize_tree(problem, start, replace(options, alpha=float(alpha)))
         path.append(found)
+        if after_tree is not None:
+            after_tree(found)
         start = found.unpruned
     return path

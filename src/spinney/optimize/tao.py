@@ -31,6 +31,10 @@ from spinney.tree.structure import Topology, Tree
 
 Callback: TypeAlias = Callable[[Trace], None]
 
+#: Is asked after each sweep, with the trace and a function that makes the best tree so far; True
+#: ends the run there.
+AfterSweep: TypeAlias = Callable[[Trace, Callable[[], Tree]], bool]
+
 #: Most columns for which nodes are solved by Newton steps (`benchmarks/solvers.py`).
 NEWTON_LIMIT = 64
 
@@ -98,6 +102,7 @@ def optimize_tree(
     *,
     resume: TreeRun | None = None,
     save: Save[TreeRun] | None = None,
+    after_sweep: AfterSweep | None = None,
 ) -> OptimizedTree:
     """Tree of least objective met while alternating over the nodes of `start`.
 
@@ -118,8 +123,10 @@ def optimize_tree(
         bit.
     save : callable, optional
         Offered the state after each sweep.
+    after_sweep : callable, optional
+        Asked after each sweep; True ends the run with the best tree so far.
     """
-    return _Run(problem, start, options, callback, resume, save).result()
+    return _Run(problem, start, options, callback, resume, save, after_sweep).result()
 
 
 class _Run:
@@ -133,11 +140,14 @@ class _Run:
         callback: Callback | None,
         resume: TreeRun | None,
         save: Save[TreeRun] | None,
+        after_sweep: AfterSweep | None,
     ) -> None:
         self.problem = problem
         self.options = options
         self.callback = callback
         self.save = save
+        self.after_sweep = after_sweep
+        self.is_stopped = False
         self.left, self.right = (start.left, start.right) if isinstance(start, Tree) else start
         task = _task(problem, options)
         self.native = native_optimizer(problem, self.left, self.right, task, options)
@@ -203,13 +213,28 @@ class _Run:
     def result(self) -> OptimizedTree:
         if self.is_exploring:
             self._explore(self._n_exploring())
+            if self.is_stopped and self._has_limit() and math.isinf(self.best):
+                self._limit_at_once()
             self.native.restore()
             self.is_exploring = False
         self._settle()
+        tree = self._present_tree()
+        return OptimizedTree(prune(tree, self.native.reach()), tree, self.trace)
+
+    def _present_tree(self) -> Tree:
+        """The tree of the core, for good: its leaves are relaxed, if they are to be."""
         if self.options.relax_leaves:
             self.native.relax_leaves(RELAXED_RIDGE * self.problem.squared_length)
-        tree = tree_of(self.native, self.left, self.right, self.problem, self.options)
-        return OptimizedTree(prune(tree, self.native.reach()), tree, self.trace)
+        return tree_of(self.native, self.left, self.right, self.problem, self.options)
+
+    def _best_tree(self) -> Tree:
+        """The tree that the run would end with if it ended now; the run goes on unchanged."""
+        present = NativeTree.of(self.native)
+        if self.is_exploring and not math.isinf(self.best):
+            self.native.restore()
+        tree = prune(self._present_tree(), self.native.reach())
+        present.put_into(self.native)
+        return tree
 
     def _n_settling(self) -> int:
         """At least one, so that the trace ends with the tree: the best one may be an earlier one.
@@ -224,7 +249,7 @@ class _Run:
 
     def _explore(self, n_sweeps: int) -> None:
         """Sweeps that accept every solution, until they are used up or have long found nothing."""
-        while self.n_explored < n_sweeps and not self._is_out_of_patience():
+        while self.n_explored < n_sweeps and not (self._is_out_of_patience() or self.is_stopped):
             self.n_explored += 1
             is_tight = self._tighten(self.n_explored / n_sweeps)
             self._sweep(is_guarded=False)
@@ -232,6 +257,12 @@ class _Run:
             if is_tight:
                 self._judge(objective)
             self._offer()
+
+    def _limit_at_once(self) -> None:
+        """One more sweep, under the limit on the weights that the run was stopped before."""
+        self._tighten(1.0)
+        self._sweep(is_guarded=False)
+        self._judge(self._record("explore"))
 
     def _is_out_of_patience(self) -> bool:
         return self.n_stalled >= PATIENCE and self.options.tol > 0
@@ -264,7 +295,7 @@ class _Run:
 
     def _settle(self) -> None:
         """Guarded sweeps until the sweeps are used up or the objective stops falling."""
-        while len(self.trace) < self.options.max_iter and not self.is_settled:
+        while len(self.trace) < self.options.max_iter and not (self.is_settled or self.is_stopped):
             self._sweep(is_guarded=True)
             objective = self._record("settle")
             self.is_settled = self._has_stalled(objective) and self.options.tol > 0
@@ -272,9 +303,11 @@ class _Run:
             self._offer()
 
     def _offer(self) -> None:
-        """Let the caller have the state after a sweep."""
+        """Let the caller have the state after a sweep, and ask whether to go on."""
         if self.save is not None:
             self.save(self._state)
+        if self.after_sweep is not None:
+            self.is_stopped = self.after_sweep(self.trace, self._best_tree)
 
     def _has_stalled(self, objective: float) -> bool:
         """True if the objective is not below the best one by a share of `tol`."""

@@ -62,6 +62,17 @@ class Trace:
             list(self.phase),
         )
 
+    def until(self, entry: int) -> Trace:
+        """The trace as it was after an entry, 0 being the start."""
+        end = entry + 1
+        return Trace(
+            self.objective[:end],
+            self.loss[:end],
+            self.n_active[:end],
+            self.seconds[:end],
+            self.phase[:end],
+        )
+
     def at(self, phase: str) -> Trace:
         """The start and the entries of one phase."""
         kept = [number for number, of in enumerate(self.phase) if of in ("start", phase)]
