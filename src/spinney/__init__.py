@@ -29,6 +29,7 @@ from spinney.estimators import (
     tune_co2,
     tune_fao,
 )
+from spinney.explain import Explanation, explain
 from spinney.model import (
     CSource,
     export_text,
@@ -52,6 +53,7 @@ __all__ = [
     "CO2Tuning",
     "CSource",
     "DamagedFileError",
+    "Explanation",
     "FAOForestClassifier",
     "FAOForestRegressor",
     "FAOTuning",
@@ -72,6 +74,7 @@ __all__ = [
     "Trace",
     "Tree",
     "__version__",
+    "explain",
     "export_text",
     "from_dict",
     "load",
