@@ -29,7 +29,7 @@ from spinney.estimators import (
     tune_co2,
     tune_fao,
 )
-from spinney.explain import Explanation, explain
+from spinney.explain import Explanation, NearestChange, explain, nearest_change
 from spinney.model import (
     CSource,
     export_text,
@@ -59,6 +59,7 @@ __all__ = [
     "FAOTuning",
     "GreedyForestClassifier",
     "GreedyForestRegressor",
+    "NearestChange",
     "RandomDecisionForestClassifier",
     "RandomStructure",
     "RefinedForestClassifier",
@@ -78,6 +79,7 @@ __all__ = [
     "export_text",
     "from_dict",
     "load",
+    "nearest_change",
     "refine_leaves",
     "regularization_path",
     "save",

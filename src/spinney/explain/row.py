@@ -65,6 +65,12 @@ class OneRow:
         """Whether the dtype holds whole numbers, truth values or whole days alone."""
         return self.dtype(column).kind in "iub" or self.dtype(column) == np.dtype("M8[D]")
 
+    def value(self, column: int) -> Any:
+        """A value as the container gives it, of Python's own types where it can."""
+        frame = _frame(self.matrix)
+        found = self.matrix[0, column] if frame is None else frame.item(0, column)
+        return found.item() if isinstance(found, np.generic) else found
+
     def with_values(self, changes: Mapping[int, Value]) -> Any:
         """The same kind of row with some columns changed."""
         if not changes:
