@@ -124,7 +124,7 @@ class Search:
         """Least change into half-spaces, if it can be cheaper than the best so far."""
         self.n_solved += 1
         polyhedron = spaces.polyhedron(setting.space.moves, margins)
-        u, is_complete = nearest_allowed(polyhedron, setting.asked, self._left(setting))
+        u, is_complete = nearest_allowed(polyhedron, setting.asked, self.left(setting))
         if not is_complete:
             self.is_cut = True
         return None if u is None or setting.cost(u) >= self.limit else u
@@ -147,7 +147,7 @@ class Search:
                 return u
         return None
 
-    def _left(self, setting: Setting) -> float:
+    def left(self, setting: Setting) -> float:
         """Norm that the numbers may have if the whole is to be cheaper than the best so far."""
         if setting.norm == "l1":
             return self.limit - setting.level_cost

@@ -22,6 +22,7 @@ from spinney.explain.moves import Choice, Moves
 from spinney.explain.one_tree import search_tree
 from spinney.explain.paths import prediction_of
 from spinney.explain.projection import SOLVERS, Floats
+from spinney.explain.proof import prove
 from spinney.explain.reading import Reading, read_model
 from spinney.explain.row import OneRow, Value, read_row
 from spinney.explain.space import Space
@@ -149,8 +150,8 @@ def nearest_change(
     most = len(moves) + len(choices) if max_changes is None else int(max_changes)
     problem = _Problem(reading, row, coordinates[0], goal, moves, choices, norm, most)
     search = Search(time.monotonic() + budget)
-    problem.run(search, data)
-    return problem.result(search, prediction)
+    is_exact = problem.run(search, data)
+    return problem.result(search, prediction, is_exact)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,20 +195,25 @@ class _Problem:
             level_costs(self.choices, levels, self.norm),
         )
 
-    def run(self, search: Search, data: Any) -> None:
-        """Search all settings, as far as they can be cheaper than what was found."""
+    def run(self, search: Search, data: Any) -> bool:
+        """Search all settings; whether the best change is proven to be the least."""
         settings = self.settings()
         is_tree = self.reading.forest.n_trees == 1
+        hints = np.empty((0, len(self.moves))) if is_tree else self._hints(data)
         if not is_tree:
             self._try_levels(search, settings)
-            hints = self._hints(data)
+        is_proven = self.has_all_levels
         for number, setting in enumerate(settings):
-            if setting.level_cost >= search.limit or search.is_late():
+            if setting.level_cost >= search.limit:
                 break
+            if search.is_late() or (not is_tree and number >= MOST_SEARCHES):
+                return False
             if is_tree:
                 search_tree(setting, search)
-            elif number < MOST_SEARCHES:
+            else:
                 search_forest(setting, search, hints)
+                is_proven = prove(setting, search) and is_proven
+        return is_proven and not search.is_cut
 
     def _try_levels(self, search: Search, settings: list[Setting]) -> None:
         """Offer changes of categories alone."""
@@ -227,10 +233,8 @@ class _Problem:
         order = np.argsort(np.linalg.norm(changes, axis=1), kind="stable")[:MOST_HINTS]
         return np.asarray(changes[order])
 
-    def result(self, search: Search, prediction: Any) -> NearestChange:
+    def result(self, search: Search, prediction: Any, is_exact: bool) -> NearestChange:
         """What was found, checked once more on the row that is returned."""
-        is_enumerated = self.reading.forest.n_trees == 1 or len(self.moves) == 0
-        is_exact = is_enumerated and not search.is_cut and self.has_all_levels
         if search.best is None:
             return _none(_why_none(is_exact), prediction, self.norm, is_exact, search.n_solved)
         best = search.best

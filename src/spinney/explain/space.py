@@ -114,6 +114,10 @@ class Space:
         """Score of a changed row at each node of all trees."""
         return np.asarray(self._planes.scores + self._planes.normals @ u)
 
+    def no_half_spaces(self) -> HalfSpaces:
+        """Nothing but the bounds."""
+        return HalfSpaces(np.empty((0, len(self.moves))), np.empty(0), np.empty(0))
+
     def on_way(self, number: int, leaf: int) -> HalfSpaces:
         """The half-spaces on the way to a leaf of a tree."""
         tree = self.reading.forest.trees[number]
