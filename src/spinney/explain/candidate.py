@@ -65,23 +65,24 @@ class Setting:
         return total_cost(self.level_cost, size(u, self.norm), self.norm)
 
     def rows(self, changes: Floats) -> NDArray[np.float32]:
-        """What the trees read after each of several changes."""
-        moves = self.space.moves
-        after = moves.numbers(changes)
-        rows = np.repeat(self.space.coordinates[None, :], len(changes), axis=0)
-        rounded = (after - moves.origin).astype(np.float32)
-        rows[:, moves.coordinates] = np.where(
-            after != moves.start, rounded, rows[:, moves.coordinates]
-        )
-        return rows
+        """What the trees read after each of several changes, (n_changes, n_coordinates)."""
+        return self._rows(self.space.moves.numbers(changes))
 
     def is_met(self, changes: Floats) -> NDArray[np.bool_]:
         """Whether the model says what is wanted after each change, of no more than may change."""
-        totals = self.space.reading.totals(self.rows(changes))
         moves = self.space.moves
-        n_moved = np.count_nonzero(moves.numbers(changes) != moves.start, axis=1)
-        is_allowed = (n_moved <= self.asked.max_changes) & moves.are_within(changes)
-        return np.asarray(self.goal.is_met(totals) & is_allowed)
+        after = moves.numbers(changes)
+        is_met = self.goal.is_met(self.space.reading.totals(self._rows(after)))
+        n_moved = np.count_nonzero(after != moves.start, axis=1)
+        return np.asarray(is_met & (n_moved <= self.asked.max_changes) & moves.are_within(after))
+
+    def _rows(self, after: Floats) -> NDArray[np.float32]:
+        moves = self.space.moves
+        rows = np.repeat(self.space.coordinates[None, :], len(after), axis=0)
+        rounded = (after - moves.origin).astype(np.float32)
+        present = rows[:, moves.coordinates]
+        rows[:, moves.coordinates] = np.where(after != moves.start, rounded, present)
+        return rows
 
     def candidate(self, u: Floats) -> Candidate:
         """A change with the numbers that a row holds."""

@@ -114,10 +114,9 @@ class Moves:
         inwards = np.nextafter(held, self.start[places].astype(dtype)).astype(np.float64)
         return np.where(is_out, inwards, wide)
 
-    def are_within(self, u: Floats) -> NDArray[np.bool_]:
-        """Whether the numbers after each change, (n_changes, n), are within the bounds."""
-        after = self.numbers(u)
-        return np.asarray(((after >= self.lower) & (after <= self.upper)).all(axis=-1))
+    def are_within(self, after: Floats) -> NDArray[np.bool_]:
+        """Whether numbers after changes, (n_changes, n), are within the bounds."""
+        return np.asarray(((after >= self.lower) & (after <= self.upper)).all(axis=1))
 
     def values(self, after: Floats) -> dict[int, Value]:
         """New values of the columns that changed, as a row takes them."""

@@ -28,8 +28,8 @@ from spinney.explain.row import OneRow, Value, read_row
 from spinney.explain.space import Space
 from spinney.explain.wishes import (
     Asked,
-    by_column,
     chosen_columns,
+    read_bounds,
     read_directions,
     read_scale,
 )
@@ -53,7 +53,7 @@ def nearest_change(
     target: object = None,
     output: int = 0,
     features: Iterable[Key] | None = None,
-    bounds: Mapping[Key, Any] | None = None,
+    bounds: Mapping[Key, Any] | str | None = None,
     directions: Mapping[Key, str] | None = None,
     integer: Iterable[Key] | None = None,
     max_changes: int | None = None,
@@ -80,8 +80,9 @@ def nearest_change(
         Which number of a regression with several is to get into the interval.
     features : iterable of names or numbers, optional
         Columns that may change. Default: all.
-    bounds : dict, optional
+    bounds : dict or "data", optional
         From columns to (low, high), None for no bound; of categories, a list of allowed levels.
+        "data": every number stays in the range that it has in `data`.
     directions : dict, optional
         From columns to "up", "down" or "both".
     integer : iterable of names or numbers, optional
@@ -281,7 +282,7 @@ def _read_asked(
         row,
         list(range(n_columns)) if chosen is None else chosen,
         chosen is not None,
-        by_column(reading, bounds, "bounds"),
+        read_bounds(reading, row, bounds, data),
         read_directions(reading, directions),
         None if integer is None else set(chosen_columns(reading, integer, "integer")),
         read_scale(reading, scale, data) or {},

@@ -10,13 +10,14 @@ nodes whose trees cannot give enough to a wanted answer whatever the rest of the
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.explain.candidate import Search, Setting
+from spinney.explain.goal import Goal
 from spinney.explain.projection import Floats, size
 from spinney.explain.space import HalfSpaces
 
@@ -38,11 +39,39 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class _Leaves:
-    """Leaves of one tree: how far they are and what they add to the totals."""
+    """Leaves of one tree: how far they are, and the leads they give to wanted answers.
+
+    Attributes
+    ----------
+    nodes : int32 ndarray of shape (n_leaves,)
+    distances : float64 ndarray of shape (n_leaves,)
+    leads : float64 ndarray of shape (n_leaves, n_wanted, n_unwanted)
+        What a leaf adds to a wanted class more than to an unwanted one. Of a regression: what it
+        adds to the number and to its negative.
+    """
 
     nodes: NDArray[np.int32]
     distances: Floats
-    adds: Floats
+    leads: Floats
+
+
+@dataclass(eq=False)
+class _Reach:
+    """Leaves that are nearer than the best change so far, tree by tree."""
+
+    limit: float
+    near: list[NDArray[np.int64]] = field(default_factory=list)
+    most: list[Floats] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, of_trees: list[_Leaves], limit: float) -> _Reach:
+        """Which leaves are in reach, and the largest leads among them."""
+        near = [np.flatnonzero(of_tree.distances < limit) for of_tree in of_trees]
+        most = [
+            of_tree.leads[inside].max(axis=0, initial=-np.inf)
+            for of_tree, inside in zip(of_trees, near, strict=True)
+        ]
+        return cls(limit, near, most)
 
 
 def prove(setting: Setting, search: Search) -> bool:
@@ -54,49 +83,63 @@ def prove(setting: Setting, search: Search) -> bool:
     if any(tree.is_linear for tree in trees):
         return False
     of_trees = [_leaves(setting, number) for number in range(len(trees))]
-    numbers = count()
-    waiting: list[tuple[float, int, _Part]] = []
-    begin = search.n_solved
-
-    def put(leaves: dict[int, int], spaces: HalfSpaces) -> None:
-        u = search.solve(setting, spaces, 0.0)
-        if u is not None:
-            bound = size(u, setting.norm)
-            heapq.heappush(waiting, (bound, next(numbers), _Part(leaves, spaces, u)))
-
-    put({}, setting.space.no_half_spaces())
-    while waiting:
+    begin, reach = search.n_solved, _Reach.of(of_trees, search.left(setting))
+    waiting = _Waiting(setting, search)
+    waiting.put({}, setting.space.no_half_spaces())
+    while (part := waiting.pop()) is not None:
         if search.n_solved - begin > MOST_PROGRAMMES or search.is_late():
             return False
-        bound, _, part = heapq.heappop(waiting)
-        if bound >= search.left(setting):
-            return True
         if _is_best_below(setting, search, part):
             continue
-        tree = _next_tree(setting, search, of_trees, part)
-        if tree is None or not _can_be_met(setting, search, of_trees, part):
+        if search.left(setting) < reach.limit:
+            reach = _Reach.of(of_trees, search.left(setting))
+        tree = _next_tree(reach, part)
+        if tree is None or not _can_be_met(setting.goal, of_trees, reach, part):
             continue
-        for leaf in _near(setting, search, of_trees[tree]):
+        for leaf in of_trees[tree].nodes[reach.near[tree]].tolist():
             way = setting.space.on_way(tree, leaf)
-            put({**part.leaves, tree: leaf}, part.spaces + way)
+            waiting.put({**part.leaves, tree: leaf}, part.spaces + way)
     return True
 
 
+class _Waiting:
+    """Parts in the order of their bounds; those that cannot be cheaper than the best are left."""
+
+    def __init__(self, setting: Setting, search: Search) -> None:
+        self._setting, self._search = setting, search
+        self._parts: list[tuple[float, int, _Part]] = []
+        self._numbers = count()
+
+    def put(self, leaves: dict[int, int], spaces: HalfSpaces) -> None:
+        """Add a part if there is a change into it."""
+        u = self._search.solve(self._setting, spaces, 0.0)
+        if u is not None:
+            bound = size(u, self._setting.norm)
+            heapq.heappush(self._parts, (bound, next(self._numbers), _Part(leaves, spaces, u)))
+
+    def pop(self) -> _Part | None:
+        """The part with the least bound; None if nothing can be cheaper than the best."""
+        if not self._parts:
+            return None
+        bound, _, part = heapq.heappop(self._parts)
+        return None if bound >= self._search.left(self._setting) else part
+
+
 def _leaves(setting: Setting, number: int) -> _Leaves:
-    reading = setting.space.reading
+    reading, goal = setting.space.reading, setting.goal
     tree = reading.forest.trees[number]
     adds = float(reading.readout.tree_weights[number]) * reading.adds(tree, tree.leaf_values)
-    distances = setting.space.leaf_distances(number, setting.norm)
-    return _Leaves(tree.leaf_nodes, distances[tree.leaf_nodes], adds)
+    distances = setting.space.leaf_distances(number, setting.norm)[tree.leaf_nodes]
+    return _Leaves(tree.leaf_nodes, distances, _leads(goal, adds))
 
 
-def _is_near(setting: Setting, search: Search, of_tree: _Leaves) -> NDArray[np.bool_]:
-    """Leaves that are not too far to be of use."""
-    return np.asarray(of_tree.distances < search.left(setting))
-
-
-def _near(setting: Setting, search: Search, of_tree: _Leaves) -> list[int]:
-    return [int(leaf) for leaf in of_tree.nodes[_is_near(setting, search, of_tree)]]
+def _leads(goal: Goal, adds: Floats) -> Floats:
+    """Leads that numbers added to the outputs, (n_rows, n_outputs), give; see `_Leaves`."""
+    if goal.reading.is_classifier:
+        wanted, unwanted = adds[:, goal.is_wanted], adds[:, ~goal.is_wanted]
+        return np.asarray(wanted[:, :, None] - unwanted[:, None, :])
+    number = adds[:, [goal.output]]
+    return np.stack([number, -number], axis=1)
 
 
 def _is_best_below(setting: Setting, search: Search, part: _Part) -> bool:
@@ -107,43 +150,24 @@ def _is_best_below(setting: Setting, search: Search, part: _Part) -> bool:
     return u is not None and search.offer(setting, u)
 
 
-def _next_tree(
-    setting: Setting, search: Search, of_trees: list[_Leaves], part: _Part
-) -> int | None:
+def _next_tree(reach: _Reach, part: _Part) -> int | None:
     """The undecided tree with the fewest leaves in reach, if one has more than one of them."""
-    n_near = {
-        tree: int(_is_near(setting, search, of_tree).sum())
-        for tree, of_tree in enumerate(of_trees)
-        if tree not in part.leaves
-    }
-    undecided = [tree for tree, n_leaves in n_near.items() if n_leaves > 1]
-    return min(undecided, key=lambda tree: n_near[tree], default=None)
-
-
-def _can_be_met(setting: Setting, search: Search, of_trees: list[_Leaves], part: _Part) -> bool:
-    """Whether the leaves in reach could add up to a wanted answer, each output by itself."""
-    readout = setting.space.reading.readout
-    reach = [
-        _in_reach(setting, search, of_tree, part.leaves.get(tree))
-        for tree, of_tree in enumerate(of_trees)
+    undecided = [
+        tree for tree, near in enumerate(reach.near) if tree not in part.leaves and len(near) > 1
     ]
-    if readout.classes is None:
-        most = np.sum([adds.max(axis=0) for adds in reach], axis=0) + readout.offsets
-        least = np.sum([adds.min(axis=0) for adds in reach], axis=0) + readout.offsets
-        ends = readout.finished(np.vstack([least, most]))[:, setting.goal.output]
-        return bool(ends[0] <= setting.goal.high + ROOM and ends[1] >= setting.goal.low - ROOM)
-    unwanted = np.flatnonzero(~setting.goal.is_wanted)
-    for label in np.flatnonzero(setting.goal.is_wanted):
-        lead = readout.offsets[label] - readout.offsets[unwanted]
-        for adds in reach:
-            lead = lead + (adds[:, [label]] - adds[:, unwanted]).max(axis=0)
-        if (lead >= -ROOM).all():
-            return True
-    return False
+    return min(undecided, key=lambda tree: len(reach.near[tree]), default=None)
 
 
-def _in_reach(setting: Setting, search: Search, of_tree: _Leaves, leaf: int | None) -> Floats:
-    """What a tree may add: of its decided leaf, or of those in reach."""
-    if leaf is not None:
-        return np.asarray(of_tree.adds[of_tree.nodes == leaf])
-    return np.asarray(of_tree.adds[_is_near(setting, search, of_tree)])
+def _can_be_met(goal: Goal, of_trees: list[_Leaves], reach: _Reach, part: _Part) -> bool:
+    """Whether the leaves in reach could add up to a wanted answer, each lead by itself."""
+    readout = goal.reading.readout
+    leads = _leads(goal, readout.offsets[None, :])[0]
+    for tree, of_tree in enumerate(of_trees):
+        leaf = part.leaves.get(tree)
+        at_leaf = None if leaf is None else int(np.searchsorted(of_tree.nodes, leaf))
+        leads = leads + (reach.most[tree] if at_leaf is None else of_tree.leads[at_leaf])
+    if goal.reading.is_classifier:
+        return bool((leads >= -ROOM).all(axis=1).any())
+    n_outputs = goal.reading.forest.n_outputs
+    ends = readout.finished(np.repeat([[leads[0, 0]], [-leads[1, 0]]], n_outputs, axis=1))[:, 0]
+    return bool(ends[0] >= goal.low - ROOM and ends[1] <= goal.high + ROOM)

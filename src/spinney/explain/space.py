@@ -23,6 +23,9 @@ from spinney.tree import Tree
 #: Bound on the relative error of a rounded coordinate, a rounded product and a float32 sum.
 ROUNDING = 2.0**-21
 
+#: Numbers of a dense copy of the hyperplanes, at most: 32 MB.
+MOST_DENSE = 4_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class HalfSpaces:
@@ -188,8 +191,14 @@ class HyperPlanes:
 
     def take(self, rows: NDArray[np.int64], signs: Floats) -> HalfSpaces:
         """Half-spaces where some of the functions are at least 0, or at most 0."""
-        normals = self.normals[rows].toarray() * signs[:, None]
-        return HalfSpaces(normals, signs * self.scores[rows], self.sizes[rows])
+        normals = self.normals[rows].toarray() if self._dense is None else self._dense[rows]
+        return HalfSpaces(normals * signs[:, None], signs * self.scores[rows], self.sizes[rows])
+
+    @cached_property
+    def _dense(self) -> Floats | None:
+        """The normals as an array, unless it were large: rows of it are found much faster."""
+        is_small = self.normals.shape[0] * self.normals.shape[1] <= MOST_DENSE
+        return np.asarray(self.normals.toarray()) if is_small else None
 
     def dual_sizes(self, norm: str) -> Floats:
         """How fast each function can change with the norm of ``u``."""

@@ -202,14 +202,8 @@ def read_scale(reading: Reading, scale: object, data: Any) -> dict[int, float] |
 def _spread(reading: Reading, data: Any) -> dict[int, float]:
     """Standard deviation of each column of numbers in some rows."""
     deviations = reading.encode(data).astype(np.float64).std(axis=0)
-    if reading.encoding is None:
-        return dict(enumerate(deviations.tolist()))
-    kinds = [coordinate.kind for coordinate in reading.encoding.coordinates]
-    return {
-        int(column): float(deviations[place])
-        for place, column in enumerate(reading.columns)
-        if kinds[place] in ("number", *TIMES)
-    }
+    places = _number_coordinates(reading).items()
+    return {column: float(deviations[coordinate]) for column, coordinate in places}
 
 
 def _positive(value: Any, name: str) -> float:
@@ -217,6 +211,34 @@ def _positive(value: Any, name: str) -> float:
     if not is_number or not 0 < float(value) < math.inf:
         raise ValueError(f"scale of {name!r} is {value!r}; give a number above 0.")
     return float(value)
+
+
+def read_bounds(reading: Reading, row: OneRow, given: object, data: Any) -> dict[int, Any]:
+    """Bounds by column; "data" is the range that each number has there, or in the row itself."""
+    if not isinstance(given, str):
+        return by_column(reading, given, "bounds")
+    if given != "data" or data is None:
+        raise ValueError(
+            f"bounds={given!r}{'' if data is not None else ' without data'}; give a dict from "
+            'columns to (low, high), or "data" together with data=X_train.'
+        )
+    rows = reading.encode(data).astype(np.float64)
+    bounds: dict[int, Any] = {}
+    for column, coordinate in _number_coordinates(reading).items():
+        origin = 0.0 if reading.encoding is None else float(reading.encoding.origin[column])
+        own = row.table.columns[column].numbers
+        values = np.append(rows[:, coordinate] + origin, own[~np.isnan(own)])
+        bounds[column] = (float(values.min()), float(values.max()))
+    return bounds
+
+
+def _number_coordinates(reading: Reading) -> dict[int, int]:
+    """Coordinate of each column that is a number, a date or a duration."""
+    if reading.encoding is None:
+        return {column: column for column in range(len(reading.column_names))}
+    kinds = [coordinate.kind for coordinate in reading.encoding.coordinates]
+    places = enumerate(reading.columns.tolist())
+    return {column: place for place, column in places if kinds[place] in ("number", *TIMES)}
 
 
 def read_directions(reading: Reading, given: object) -> dict[int, str]:
