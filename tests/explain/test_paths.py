@@ -225,7 +225,13 @@ def test_every_container_of_a_row_gives_the_same_explanation():
     model = TAOTreeClassifier(max_depth=2, random_state=0).fit(X, small_classes())
     x = X[7]
     wanted = explain(model, x).to_dict()
-    for given_row in (x[None, :], x.tolist(), [x.tolist()], sp.csr_matrix(x), sp.csc_array(x[None])):
+    for given_row in (
+        x[None, :],
+        x.tolist(),
+        [x.tolist()],
+        sp.csr_matrix(x),
+        sp.csc_array(x[None]),
+    ):
         assert explain(model, given_row).to_dict() == wanted
     named, table = frame_model()
     wanted = explain(named, table.iloc[[7]]).to_dict()
@@ -235,7 +241,9 @@ def test_every_container_of_a_row_gives_the_same_explanation():
 
 def test_one_hot_coordinates_are_summed_to_their_column():
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({"n": rng.normal(size=90), "job": rng.choice(["cook", "smith", "nun"], 90)})
+    table = pd.DataFrame(
+        {"n": rng.normal(size=90), "job": rng.choice(["cook", "smith", "nun"], 90)}
+    )
     y = (table["n"] + (table["job"] == "cook") > 0.5).astype(int)
     model = TAOTreeClassifier(max_depth=1, random_state=0).fit(table, y)
     step = explain(model, table.iloc[[0]]).trees[0].steps[0]

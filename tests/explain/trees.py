@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from spinney import TAOForestClassifier, TAOTreeClassifier, TAOTreeRegressor, Tree
 from spinney.tree import Forest
@@ -22,7 +23,9 @@ def tree_of(splits, values, shape=None):
         shape = [True] + [False, True] * (len(splits) - 1) + [False, False]
     left, right = children_of(np.array(shape, dtype=bool))
     numbers = np.cumsum(shape) - 1
-    weights = [dict(sorted(splits[numbers[n]][0].items())) if s else {} for n, s in enumerate(shape)]
+    weights = [
+        dict(sorted(splits[numbers[n]][0].items())) if s else {} for n, s in enumerate(shape)
+    ]
     bias = [float(splits[numbers[n]][1]) if s else 0.0 for n, s in enumerate(shape)]
     values = np.asarray(values, dtype=np.float64)
     return Tree(
@@ -43,13 +46,13 @@ def tree_of(splits, values, shape=None):
 
 def with_linear_leaves(tree, weights):
     """The tree with linear leaves; `weights` has one row a leaf and output."""
-    weights = np.asarray(weights, dtype=np.float32)
+    weights = sp.csr_matrix(np.asarray(weights, dtype=np.float32))
     return replace(
         tree,
         leaf_kind="linear",
-        leaf_indptr=(np.arange(len(weights) + 1) * weights.shape[1]).astype(np.int64),
-        leaf_indices=np.tile(np.arange(weights.shape[1], dtype=np.int32), len(weights)),
-        leaf_weights=weights.ravel(),
+        leaf_indptr=weights.indptr.astype(np.int64),
+        leaf_indices=weights.indices.astype(np.int32),
+        leaf_weights=weights.data,
     ).check()
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.explain.branch import Steps, nearest_allowed
+from spinney.explain.branch import STILL, Steps, nearest_allowed
 from spinney.explain.goal import Goal
 from spinney.explain.moves import Choice
 from spinney.explain.projection import Floats, size
@@ -128,7 +128,9 @@ class Search:
         u, is_complete = nearest_allowed(polyhedron, setting.asked, self.left(setting))
         if not is_complete:
             self.is_cut = True
-        return None if u is None or setting.cost(u) >= self.limit else u
+        if u is None or setting.cost(u) >= self.limit:
+            return None
+        return np.where(np.abs(u) > STILL * np.abs(u).max(initial=0.0), u, 0.0)
 
     def enter(self, setting: Setting, spaces: HalfSpaces) -> Floats | None:
         """Least change into half-spaces that the model confirms; offers it.
