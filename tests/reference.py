@@ -713,7 +713,7 @@ def distance_to(x, pairs, lower=-np.inf, upper=np.inf):
         jac=lambda z: 2 * (z - x),
         bounds=bounds,
         constraints=[
-            {"type": "ineq", "fun": lambda z: normals @ z + offsets, "jac": lambda z: normals}
+            {"type": "ineq", "fun": lambda z: normals @ z + offsets, "jac": lambda _: normals}
         ],
         method="SLSQP",
         options={"maxiter": 300, "ftol": 1e-12},

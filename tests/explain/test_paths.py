@@ -19,7 +19,7 @@ from spinney import TAOForestClassifier, TAOTreeClassifier, explain
 from tests.explain.trees import as_classifier, as_regressor, diagonal_tree, tree_of
 from tests.model.models import fitted, rows_for
 from tests.reference import path_of_row
-from tests.small_models import ESTIMATORS, rows, small_model
+from tests.small_models import ESTIMATORS, classes, rows, small_model
 from tests.strategies import trees_with_rows
 
 MORE = ("linear tree", "soft linear forest", "linear forest regressor", "ho that rejects")
@@ -211,18 +211,12 @@ def test_votes_of_the_trees_are_whole():
 
 def frame_model():
     table = pd.DataFrame(rows(), columns=["a", "b", "c"])
-    return TAOTreeClassifier(max_depth=2, random_state=0).fit(table, small_classes()), table
-
-
-def small_classes():
-    from tests.small_models import classes
-
-    return classes()
+    return TAOTreeClassifier(max_depth=2, random_state=0).fit(table, classes()), table
 
 
 def test_every_container_of_a_row_gives_the_same_explanation():
     X = rows()
-    model = TAOTreeClassifier(max_depth=2, random_state=0).fit(X, small_classes())
+    model = TAOTreeClassifier(max_depth=2, random_state=0).fit(X, classes())
     x = X[7]
     wanted = explain(model, x).to_dict()
     for given_row in (
@@ -255,7 +249,7 @@ def test_one_hot_coordinates_are_summed_to_their_column():
 
 def test_html_escapes_names_and_labels():
     table = pd.DataFrame(rows(), columns=["<script>alert(1)</script>", '"quoted"', "c&d"])
-    labels = np.array(["<b>one</b>", "two", "three"])[small_classes()]
+    labels = np.array(["<b>one</b>", "two", "three"])[classes()]
     model = TAOForestClassifier(2, max_depth=2, random_state=0).fit(table, labels)
     for number in range(4):
         html = explain(model, table.iloc[[number]])._repr_html_()

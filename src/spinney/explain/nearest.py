@@ -37,7 +37,7 @@ from spinney.explain.wishes import (
 #: Combinations of levels that are tried, at most.
 MOST_COMBINATIONS = 2000
 
-#: Combinations of levels for which numbers of a forest are moved too.
+#: Combinations of levels for which a forest is searched where a proof does not end.
 MOST_SEARCHES = 16
 
 #: Rows of `data` that a search for a forest begins at.
@@ -199,22 +199,34 @@ class _Problem:
     def run(self, search: Search, data: Any) -> bool:
         """Search all settings; whether the best change is proven to be the least."""
         settings = self.settings()
-        is_tree = self.reading.forest.n_trees == 1
-        hints = np.empty((0, len(self.moves))) if is_tree else self._hints(data)
-        if not is_tree:
+        if self.reading.forest.n_trees == 1:
+            is_proven = self._search_tree(search, settings)
+        else:
             self._try_levels(search, settings)
-        is_proven = self.has_all_levels
-        for number, setting in enumerate(settings):
-            if setting.level_cost >= search.limit:
+            is_proven = len(self.moves) == 0 or self._search_forest(search, settings, data)
+        return is_proven and self.has_all_levels and not search.is_cut
+
+    def _search_tree(self, search: Search, settings: list[Setting]) -> bool:
+        for setting in settings:
+            if setting.level_cost >= search.limit or search.is_late():
                 break
-            if search.is_late() or (not is_tree and number >= MOST_SEARCHES):
-                return False
-            if is_tree:
-                search_tree(setting, search)
-            else:
+            search_tree(setting, search)
+        return True
+
+    def _search_forest(self, search: Search, settings: list[Setting], data: Any) -> bool:
+        """Search and prove the first setting; prove the others, or search them if that fails."""
+        hints, is_proven = self._hints(data), True
+        for number, setting in enumerate(settings):
+            if setting.level_cost >= search.limit or search.is_late():
+                break
+            is_searched = number == 0
+            if is_searched:
                 search_forest(setting, search, hints)
-                is_proven = prove(setting, search) and is_proven
-        return is_proven and not search.is_cut
+            if not prove(setting, search):
+                is_proven = False
+                if not is_searched and number < MOST_SEARCHES:
+                    search_forest(setting, search, hints)
+        return is_proven
 
     def _try_levels(self, search: Search, settings: list[Setting]) -> None:
         """Offer changes of categories alone."""
