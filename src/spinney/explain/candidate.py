@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.explain.branch import STILL, Steps, nearest_allowed
+from spinney.explain.branch import STILL, Steps, near_allowed, nearest_allowed
 from spinney.explain.goal import Goal
 from spinney.explain.moves import Choice
 from spinney.explain.projection import Floats, size
@@ -123,14 +123,29 @@ class Search:
 
     def solve(self, setting: Setting, spaces: HalfSpaces, margins: Floats | float) -> Floats | None:
         """Least change into half-spaces, if it can be cheaper than the best so far."""
+        polyhedron = spaces.polyhedron(setting.space.moves, margins)
+        u, is_complete = nearest_allowed(
+            polyhedron, setting.asked, self.left(setting), self._is_late_for_one_more
+        )
+        self.is_cut = self.is_cut or not is_complete
+        return self._useful(setting, u)
+
+    def approach(
+        self, setting: Setting, spaces: HalfSpaces, margins: Floats | float
+    ) -> Floats | None:
+        """A small change into half-spaces, if it is cheaper than the best so far."""
         self.n_solved += 1
         polyhedron = spaces.polyhedron(setting.space.moves, margins)
-        u, is_complete = nearest_allowed(polyhedron, setting.asked, self.left(setting))
-        if not is_complete:
-            self.is_cut = True
+        return self._useful(setting, near_allowed(polyhedron, setting.asked))
+
+    def _useful(self, setting: Setting, u: Floats | None) -> Floats | None:
         if u is None or setting.cost(u) >= self.limit:
             return None
         return np.where(np.abs(u) > STILL * np.abs(u).max(initial=0.0), u, 0.0)
+
+    def _is_late_for_one_more(self) -> bool:
+        self.n_solved += 1
+        return self.is_late()
 
     def enter(self, setting: Setting, spaces: HalfSpaces) -> Floats | None:
         """Least change into half-spaces that the model confirms; offers it.

@@ -47,6 +47,8 @@ def search_forest(setting: Setting, search: Search, hints: Floats) -> None:
         starts += _greedy(setting, search, label)
     # Changes that are nearly the same end at the same place: one of them is enough.
     starts = _apart(sorted(starts, key=setting.cost))[:N_STARTS]
+    for u in starts[:1]:
+        search.offer(setting, u)
     for u in starts:
         if search.is_late():
             break
@@ -157,7 +159,7 @@ def _next_leaf(
     for _, tree, leaf in sorted(offers)[:N_TRIED]:
         way = setting.space.on_way(tree, leaf)
         spaces = way if kept is None else kept + way
-        moved = local.solve(setting, spaces, spaces.rounding(u))
+        moved = local.approach(setting, spaces, spaces.rounding(u))
         if moved is not None:
             return moved, spaces, tree
     return None
@@ -265,7 +267,7 @@ def _try(setting: Setting, local: Search, ways: list[HalfSpaces], without: tuple
     kept = [way for tree, way in enumerate(ways) if tree not in without]
     spaces = _all_of(kept, len(setting.space.moves))
     before = local.best
-    u = local.solve(setting, spaces, spaces.rounding(before.u))
+    u = local.approach(setting, spaces, spaces.rounding(before.u))
     if u is None:
         return False
     if not local.offer(setting, u):

@@ -60,7 +60,7 @@ def nearest_change(
     norm: str = "l2",
     scale: float | ArrayLike | Mapping[Key, float] | None = None,
     data: ArrayLike | None = None,
-    budget: float = 10.0,
+    budget: float = 5.0,
 ) -> NearestChange:
     """Find the smallest change of a row that changes its prediction.
 
@@ -99,7 +99,7 @@ def nearest_change(
     data : frame, array-like or sparse matrix of shape (n_rows, n_features), optional
         Rows whose standard deviations are the scale, for instance those of training. Columns that
         are constant there stay. For a forest they are starts of the search as well.
-    budget : float, default=10.0
+    budget : float, default=5.0
         Seconds after which a search ends with what it has.
 
     Returns
