@@ -235,7 +235,7 @@ class Explanation:
         """
         lines = [self._headline()]
         if self.is_relative:
-            lines.append("values are less those of the mean row, distances in deviations")
+            lines.append("values are differences from the mean row, distances are in deviations")
         for tree in self._most_decisive()[:max_trees]:
             lines += ["", *_tree_lines(self, tree, max_terms)]
         if len(self.trees) > max_trees:
