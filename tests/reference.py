@@ -6,8 +6,10 @@ library. Slowness is welcome; cleverness is not.
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 
 # --- the tree as a function of one row ---------------------------------------------------------
 
@@ -673,3 +675,61 @@ def level_means(values, targets, weights, smoothing):
         total = float((weights * targets)[is_here].sum()) + added * overall
         means[level] = total / (float(weights[is_here].sum()) + added)
     return means, overall
+
+
+# --- the least change that leads to a wanted answer ----------------------------------------------
+
+
+def half_spaces(tree, leaf, margin=0.0):
+    """Pairs (w, b) of the way to a leaf, which is where w . x + b >= margin for all of them.
+
+    Left sides are open, so that a leaf is a little less than where the sums are at least 0.
+    """
+    found = []
+    node = leaf
+    while node != 0:
+        above = int(tree.parent[node])
+        weights = np.zeros(tree.n_features)
+        for feature, weight in split_terms(tree, above):
+            weights[feature] = weight
+        sign = 1.0 if node == tree.right[above] else -1.0
+        found.append((sign * weights, sign * float(tree.bias[above]) - margin))
+        node = above
+    return found
+
+
+def distance_to(x, pairs, lower=-np.inf, upper=np.inf):
+    """Euclidean distance of x from the points with w . z + b >= 0 for all pairs, within bounds."""
+    lows, highs = np.broadcast_to(lower, len(x)), np.broadcast_to(upper, len(x))
+    bounds = list(zip(lows, highs, strict=True))
+    normals = np.array([w for w, _ in pairs]).reshape(-1, len(x))
+    offsets = np.array([b for _, b in pairs])
+    feasible = linprog(np.zeros(len(x)), A_ub=-normals, b_ub=offsets, bounds=bounds)
+    if feasible.status != 0:
+        return np.inf
+    found = minimize(
+        lambda z: ((z - x) ** 2).sum(),
+        feasible.x,
+        jac=lambda z: 2 * (z - x),
+        bounds=bounds,
+        constraints=[
+            {"type": "ineq", "fun": lambda z: normals @ z + offsets, "jac": lambda _: normals}
+        ],
+        method="SLSQP",
+        options={"maxiter": 300, "ftol": 1e-12},
+    )
+    return float(np.sqrt(found.fun))
+
+
+def least_change(trees, is_wanted, x, lower=-np.inf, upper=np.inf, margin=0.0):
+    """Euclidean length of the least change of x into leaves that are wanted, of all trees at once.
+
+    `is_wanted` gets the leaf node of each tree. Every combination of leaves is tried.
+    """
+    least = np.inf
+    for leaves in product(*(tree.leaf_nodes.tolist() for tree in trees)):
+        if is_wanted(leaves):
+            ways = zip(trees, leaves, strict=True)
+            pairs = [pair for tree, leaf in ways for pair in half_spaces(tree, leaf, margin)]
+            least = min(least, distance_to(x, pairs, lower, upper))
+    return least
