@@ -271,6 +271,9 @@ def small_model(name: str) -> Any:
 
 ESTIMATORS = sorted(set(MAKERS) - {"regularization_path", "bare_tree"})
 
+#: Trees and forests: estimators that take rows of numbers, not images.
+FORESTS = [name for name in ESTIMATORS if not name.startswith(("pixel", "neighbor"))]
+
 
 def answers(model: Any, X: Any = None) -> dict[str, np.ndarray]:
     """Everything that a model says of rows, by the method that says it.

@@ -34,19 +34,6 @@ def few_digits(**_: object) -> tuple[np.ndarray, np.ndarray]:
     return X[:200], y[:200]
 
 
-def shrink(model: object) -> None:
-    """Fewer trees, rounds and sweeps, whatever they are called."""
-    known = model.get_params(deep=False)
-    sizes = {"n_estimators": 3, "n_forests": 2, "n_trees": 2, "max_iter": 3}
-    model.set_params(**{name: value for name, value in sizes.items() if name in known})
-
-
-def smaller_demo(module: ModuleType, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(module, "load_digits", few_digits)
-    for model in (*module.CLASSIFIERS.values(), *module.REGRESSORS.values()):
-        shrink(model)
-
-
 def smaller_digits(module: ModuleType, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(module, "load_digits", few_digits)
 
@@ -61,22 +48,16 @@ def smaller_faces(module: ModuleType, patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, name, value)
 
 
-def smaller_tuning(module: ModuleType, patch: pytest.MonkeyPatch) -> None:
-    customers = module.customers
-    patch.setattr(module, "customers", lambda n_rows: customers(n_rows // 10))
-    patch.setattr(module, "N_TRIALS", 2)
-
-
-# An example that is not here runs as it is.
+# An example that is in neither runs as it is.
 SMALLER: dict[str, Callable[[ModuleType, pytest.MonkeyPatch], None]] = {
     "boosting_early_stop": smaller_digits,
-    "demo": smaller_demo,
     "fao_islands": smaller_islands,
     "forest_over_lambda": smaller_digits,
     "pixel_labelling": smaller_faces,
     "plots": smaller_digits,
-    "tune_with_optuna": smaller_tuning,
 }
+
+ARGUMENTS = {"tune_with_optuna": ["--trials", "3", "--rows", "600"]}
 
 
 @pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
@@ -90,7 +71,7 @@ def test_example_runs_prints_and_draws_what_it_promises(
     if name in SMALLER:
         SMALLER[name](module, monkeypatch)
     monkeypatch.chdir(tmp_path)
-    module.main()
+    module.main(*([ARGUMENTS[name]] if name in ARGUMENTS else []))
     assert len(capsys.readouterr().out.splitlines()) >= 3
     promised = set(re.findall(r"\w+\.png", module.__doc__ or ""))
     assert {picture.name for picture in tmp_path.glob("*.png")} == promised
@@ -103,6 +84,15 @@ def test_plots_of_every_kind_are_drawn(tmp_path: Path, monkeypatch: pytest.Monke
     drawn = sorted(tmp_path.iterdir())
     assert len(drawn) == 16
     assert all(path.stat().st_size > 12_000 for path in drawn)  # empty axes have 9,000 bytes
+
+
+def test_tuning_finds_nothing_worse_than_guessing(capsys: pytest.CaptureFixture[str]) -> None:
+    loaded("tune_with_optuna").main(ARGUMENTS["tune_with_optuna"])
+    printed = capsys.readouterr().out
+    untuned, tuned = map(float, re.findall(r"test AUC ([0-9.]+)", printed))
+    [best] = map(float, re.findall(r"best of 3 trials, AUC ([0-9.]+) in the folds", printed))
+    assert min(untuned, tuned, best) > 0.65  # guessing has 0.5
+    assert "town" in printed
 
 
 def test_every_example_is_in_the_list_that_people_read() -> None:

@@ -19,11 +19,11 @@ from spinney import TAOForestClassifier, TAOTreeClassifier, explain
 from tests.explain.trees import as_classifier, as_regressor, diagonal_tree, tree_of
 from tests.model.models import fitted, rows_for
 from tests.reference import path_of_row
-from tests.small_models import ESTIMATORS, classes, rows, small_model
+from tests.small_models import FORESTS, classes, rows, small_model
 from tests.strategies import trees_with_rows
 
 MORE = ("linear tree", "soft linear forest", "linear forest regressor", "ho that rejects")
-each_model = pytest.mark.parametrize("name", [*ESTIMATORS, *MORE])
+each_model = pytest.mark.parametrize("name", [*FORESTS, *MORE])
 
 
 def model_and_row(name, number=5):

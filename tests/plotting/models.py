@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tests.small_models import ESTIMATORS, classes, numbers, rows
-
-#: Models with trees of their own; those of images hold a classifier that has them.
-FORESTS = [name for name in ESTIMATORS if not name.startswith(("pixel", "neighbor"))]
+from tests.small_models import classes, numbers, rows
 
 
 def rows_for(model: Any) -> Any:

@@ -13,8 +13,8 @@ from sklearn.inspection import permutation_importance
 import spinney
 from spinney.plotting import FeatureImportanceDisplay
 from spinney.tree.importance import split_importances
-from tests.plotting.models import FORESTS, draw, rows_at_nodes, rows_for, trees_in
-from tests.small_models import classes, numbers, rows, small_model
+from tests.plotting.models import draw, rows_at_nodes, rows_for, trees_in
+from tests.small_models import FORESTS, classes, numbers, rows, small_model
 
 importance = FeatureImportanceDisplay.from_estimator
 

@@ -18,8 +18,8 @@ from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 from sklearn.model_selection import LearningCurveDisplay, learning_curve
 
 import spinney
-from tests.plotting.models import FORESTS, draw, rows_for, targets_for
-from tests.small_models import rows, small_model
+from tests.plotting.models import draw, rows_for, targets_for
+from tests.small_models import FORESTS, rows, small_model
 
 FAST = {"max_iter": 2, "random_state": 0}
 CLASSIFIERS = [name for name in FORESTS if hasattr(small_model(name), "classes_")]

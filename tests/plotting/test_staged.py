@@ -16,8 +16,8 @@ from sklearn.ensemble import (
 from spinney import TAOForestClassifier, TAOForestRegressor
 from spinney.plotting.staged import staged_parameters, staged_predictions
 from spinney.tree import Forest, count_parameters
-from tests.plotting.models import FORESTS, rows_for, trees_in
-from tests.small_models import classes, numbers, rows, small_model
+from tests.plotting.models import rows_for, trees_in
+from tests.small_models import FORESTS, classes, numbers, rows, small_model
 
 each_model = pytest.mark.parametrize("name", FORESTS)
 SAMPLED = [

@@ -7,8 +7,8 @@ import pytest
 
 from spinney import Trace
 from spinney.plotting import TraceDisplay
-from tests.plotting.models import FORESTS, draw
-from tests.small_models import small_model
+from tests.plotting.models import draw
+from tests.small_models import FORESTS, small_model
 
 TRACED = [name for name in FORESTS if name.startswith(("tao", "fao"))]
 UNTRACED = sorted(set(FORESTS) - set(TRACED))

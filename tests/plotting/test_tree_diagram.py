@@ -19,7 +19,6 @@ from spinney.tree import from_sklearn
 from spinney.tree.structure import children_of
 from tests import reference
 from tests.plotting.models import (
-    FORESTS,
     draw,
     patches_of,
     rows_at_nodes,
@@ -28,7 +27,7 @@ from tests.plotting.models import (
     trees_in,
     words_in,
 )
-from tests.small_models import classes, rows, small_model
+from tests.small_models import FORESTS, classes, rows, small_model
 
 each_model = pytest.mark.parametrize("name", FORESTS)
 

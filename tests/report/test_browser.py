@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 import spinney
 from tests.model.models import fitted, rows_for
 from tests.report.forests import random_forest
-from tests.small_models import ESTIMATORS, classes, numbers, rows, small_model
+from tests.small_models import FORESTS, classes, numbers, rows, small_model
 
 #: All that the page knows of its rows, computed in the browser from its own arrays.
 ANSWERS = """async () => {
@@ -80,7 +80,7 @@ def given_rows(model, n_rows=48):
     return X if names is None else pd.DataFrame(X, columns=names)
 
 
-@pytest.mark.parametrize("family", ESTIMATORS)
+@pytest.mark.parametrize("family", FORESTS)
 def test_ways_votes_and_predictions_are_those_of_the_model(family, tmp_path, open_report):
     model = small_model(family)
     X = given_rows(model)

@@ -7,10 +7,10 @@ from sklearn import config_context
 from sklearn.base import clone
 
 import spinney
-from tests.small_models import ESTIMATORS, classes, rows, small_model
+from tests.small_models import FORESTS, classes, rows, small_model
 
 
-@pytest.mark.parametrize("family", ESTIMATORS)
+@pytest.mark.parametrize("family", FORESTS)
 def test_fitted_models_add_their_summary_to_scikit_learns_diagram(family):
     model = small_model(family)
     shown = model._repr_html_()

@@ -8,7 +8,7 @@ from spinney.report.subject import Rows
 from spinney.report.trees import packed_trees, tree_arrays
 from tests.model.models import fitted
 from tests.report.forests import random_forest
-from tests.small_models import ESTIMATORS, small_model
+from tests.small_models import FORESTS, small_model
 
 EVERYTHING = 10**9
 
@@ -32,7 +32,7 @@ def dense(tree):
     return rows[tree.split_nodes]
 
 
-@pytest.mark.parametrize("family", ESTIMATORS)
+@pytest.mark.parametrize("family", FORESTS)
 def test_small_trees_are_exact(family):
     subject = small_model(family)._subject()
     packed = packed_trees(subject, None, EVERYTHING)

@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 import spinney
 from spinney.estimators.base import Estimator
-from tests.small_models import ESTIMATORS, classes, numbers, rows, small_model
+from tests.small_models import FORESTS, classes, numbers, rows, small_model
 
 
 def targets_of(model):
@@ -18,7 +18,7 @@ def targets_of(model):
     return classes() > 0 if model.classes_.dtype == bool else classes()
 
 
-@pytest.mark.parametrize("family", ESTIMATORS)
+@pytest.mark.parametrize("family", FORESTS)
 def test_every_estimator_writes_a_report(family, tmp_path):
     model = small_model(family)
     names = getattr(model, "feature_names_in_", None)
