@@ -23,7 +23,7 @@ from spinney import (
     explain,
     nearest_change,
 )
-from spinney.explain import proof
+from spinney.explanations import proof
 
 N_TRAIN = 5000
 

@@ -21,7 +21,7 @@ MODULES = {
     "spinney.images": "Images",
     "spinney.tree": "Trees as plain arrays",
     "spinney.tables": "Tables as coordinates",
-    "spinney.explain": "Explanations",
+    "spinney.explanations": "Explanations",
     "spinney.plotting": "Plots",
     "spinney.progress": "Progress",
     "spinney.report": "Reports",

@@ -29,7 +29,7 @@ from spinney.estimators import (
     tune_co2,
     tune_fao,
 )
-from spinney.explain import Explanation, NearestChange, explain, nearest_change
+from spinney.explanations import Explanation, NearestChange, explain, nearest_change
 from spinney.model import (
     CSource,
     export_text,

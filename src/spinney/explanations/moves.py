@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.explain.reading import Floats
-from spinney.explain.row import Value
+from spinney.explanations.reading import Floats
+from spinney.explanations.row import Value
 from spinney.tables.columns import MICROSECONDS_A_DAY
 from spinney.tables.levels import Level
 

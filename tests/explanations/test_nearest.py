@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from spinney import TAOTreeClassifier, nearest_change
 from spinney.data import as_rows
-from spinney.explain import nearest
+from spinney.explanations import nearest
 from spinney.tree.route import apply, outputs
-from tests.explain.trees import (
+from tests.explanations.trees import (
     as_classifier,
     as_regressor,
     as_voting_forest,

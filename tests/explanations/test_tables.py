@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from spinney import TAOForestClassifier, TAOTreeClassifier, explain, nearest_change
-from spinney.explain import nearest
+from spinney.explanations import nearest
 
 N_ROWS = 240
 #: A row that other levels alone bring to another class, in both models.

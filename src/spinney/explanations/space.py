@@ -14,10 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spinney.explain.goal import Goal
-from spinney.explain.moves import Moves
-from spinney.explain.projection import Floats, Polyhedron
-from spinney.explain.reading import UNSEEN, Reading
+from spinney.explanations.goal import Goal
+from spinney.explanations.moves import Moves
+from spinney.explanations.projection import Floats, Polyhedron
+from spinney.explanations.reading import UNSEEN, Reading
 from spinney.tree import Tree
 
 #: Bound on the relative error of a rounded coordinate, a rounded product and a float32 sum.

@@ -16,10 +16,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spinney.data import as_rows
-from spinney.explain.candidate import Search, Setting
-from spinney.explain.goal import Goal
-from spinney.explain.projection import Floats, size
-from spinney.explain.space import HalfSpaces
+from spinney.explanations.candidate import Search, Setting
+from spinney.explanations.goal import Goal
+from spinney.explanations.projection import Floats, size
+from spinney.explanations.space import HalfSpaces
 from spinney.tree import Tree
 
 #: Random directions of rays, and steps on each of them.

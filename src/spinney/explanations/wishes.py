@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from spinney.explain.moves import Choice, Move, Moves, dtype_limits
-from spinney.explain.reading import Reading
-from spinney.explain.row import OneRow
+from spinney.explanations.moves import Choice, Move, Moves, dtype_limits
+from spinney.explanations.reading import Reading
+from spinney.explanations.row import OneRow
 from spinney.tables.columns import DATETIME, DURATION, TEXT, Column, number_column, object_column
 from spinney.tables.encoding import EMPTY
 from spinney.tables.levels import Level, level_coordinates

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.explain.projection import Polyhedron, nearest_l1, nearest_l2
+from spinney.explanations.projection import Polyhedron, nearest_l1, nearest_l2
 from tests.reference import distance_to
 
 FREE = np.array([-np.inf, -np.inf]), np.array([np.inf, np.inf])

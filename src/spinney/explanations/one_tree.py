@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from spinney.explain.candidate import Search, Setting, total_cost
-from spinney.explain.space import HalfSpaces, answer_regions
+from spinney.explanations.candidate import Search, Setting, total_cost
+from spinney.explanations.space import HalfSpaces, answer_regions
 from spinney.tree import Tree
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.data import as_rows
-from spinney.explain.explanation import (
+from spinney.explanations.explanation import (
     Contribution,
     Explanation,
     FeatureSummary,
@@ -19,8 +19,8 @@ from spinney.explain.explanation import (
     SplitStep,
     TreeExplanation,
 )
-from spinney.explain.reading import Floats, Reading, read_model
-from spinney.explain.row import read_row
+from spinney.explanations.reading import Floats, Reading, read_model
+from spinney.explanations.row import read_row
 from spinney.tree import Tree
 from spinney.tree.route import apply
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.explain.reading import Floats, Reading
+from spinney.explanations.reading import Floats, Reading
 
 
 @dataclass(frozen=True, eq=False)

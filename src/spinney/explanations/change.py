@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from spinney.explain.explanation import plain
-from spinney.explain.words import element, number, signed, table
+from spinney.explanations.explanation import plain
+from spinney.explanations.words import element, number, signed, table
 
 
 @dataclass(frozen=True)

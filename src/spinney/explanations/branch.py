@@ -15,7 +15,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.explain.projection import SOLVERS, Floats, Polyhedron, size
+from spinney.explanations.projection import SOLVERS, Floats, Polyhedron, size
 
 #: Relaxations solved for one polyhedron, at most.
 MOST_NODES = 200

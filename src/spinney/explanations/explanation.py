@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from spinney.explain.words import Markup, element, number, plural, signed, table
+from spinney.explanations.words import Markup, element, number, plural, signed, table
 
 Row = tuple[float, ...]
 

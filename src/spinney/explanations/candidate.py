@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.explain.branch import STILL, Steps, near_allowed, nearest_allowed
-from spinney.explain.goal import Goal
-from spinney.explain.moves import Choice
-from spinney.explain.projection import Floats, size
-from spinney.explain.space import HalfSpaces, Space
+from spinney.explanations.branch import STILL, Steps, near_allowed, nearest_allowed
+from spinney.explanations.goal import Goal
+from spinney.explanations.moves import Choice
+from spinney.explanations.projection import Floats, size
+from spinney.explanations.space import HalfSpaces, Space
 
 #: How far beyond a boundary a point is put, in units of the rounding there, one after the other.
 NUDGES = (1.0, 4.0, 16.0, 256.0)

@@ -1,7 +1,7 @@
 """Explanations a person can act on: why a row got its answer, and the least that changes it."""
 
-from spinney.explain.change import FeatureChange, NearestChange
-from spinney.explain.explanation import (
+from spinney.explanations.change import FeatureChange, NearestChange
+from spinney.explanations.explanation import (
     Contribution,
     Explanation,
     FeatureSummary,
@@ -9,8 +9,8 @@ from spinney.explain.explanation import (
     SplitStep,
     TreeExplanation,
 )
-from spinney.explain.nearest import nearest_change
-from spinney.explain.paths import explain
+from spinney.explanations.nearest import nearest_change
+from spinney.explanations.paths import explain
 
 __all__ = [
     "Contribution",

@@ -7,9 +7,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from spinney.explain import branch
-from spinney.explain.branch import Steps, nearest_allowed
-from spinney.explain.projection import Polyhedron, nearest_l1, nearest_l2, size
+from spinney.explanations import branch
+from spinney.explanations.branch import Steps, nearest_allowed
+from spinney.explanations.projection import Polyhedron, nearest_l1, nearest_l2, size
 
 NEAREST = {"l2": nearest_l2, "l1": nearest_l1}
 

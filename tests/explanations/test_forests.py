@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from spinney import FAOForestClassifier, TAOForestClassifier, TAOForestRegressor, nearest_change
-from spinney.explain import proof
-from tests.explain.trees import as_voting_forest, tree_of
+from spinney.explanations import proof
+from tests.explanations.trees import as_voting_forest, tree_of
 from tests.reference import least_change
 
 BITS = {"max_iter": 3, "random_state": 0}

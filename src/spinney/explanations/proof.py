@@ -16,10 +16,10 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.explain.candidate import Search, Setting
-from spinney.explain.goal import Goal
-from spinney.explain.projection import Floats, size
-from spinney.explain.space import HalfSpaces
+from spinney.explanations.candidate import Search, Setting
+from spinney.explanations.goal import Goal
+from spinney.explanations.projection import Floats, size
+from spinney.explanations.space import HalfSpaces
 
 #: Programmes that a proof may take. More rarely end it, because cells multiply with the trees.
 MOST_PROGRAMMES = 1500

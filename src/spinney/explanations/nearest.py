@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spinney.explain.branch import Steps
-from spinney.explain.candidate import Candidate, Search, Setting, level_costs
-from spinney.explain.change import FeatureChange, NearestChange
-from spinney.explain.goal import Goal, read_goal
-from spinney.explain.many_trees import search_forest
-from spinney.explain.moves import Choice, Moves
-from spinney.explain.one_tree import search_tree
-from spinney.explain.paths import prediction_of
-from spinney.explain.projection import SOLVERS, Floats
-from spinney.explain.proof import prove
-from spinney.explain.reading import Reading, read_model
-from spinney.explain.row import OneRow, Value, read_row
-from spinney.explain.space import Space
-from spinney.explain.wishes import (
+from spinney.explanations.branch import Steps
+from spinney.explanations.candidate import Candidate, Search, Setting, level_costs
+from spinney.explanations.change import FeatureChange, NearestChange
+from spinney.explanations.goal import Goal, read_goal
+from spinney.explanations.many_trees import search_forest
+from spinney.explanations.moves import Choice, Moves
+from spinney.explanations.one_tree import search_tree
+from spinney.explanations.paths import prediction_of
+from spinney.explanations.projection import SOLVERS, Floats
+from spinney.explanations.proof import prove
+from spinney.explanations.reading import Reading, read_model
+from spinney.explanations.row import OneRow, Value, read_row
+from spinney.explanations.space import Space
+from spinney.explanations.wishes import (
     Asked,
     chosen_columns,
     read_bounds,
