@@ -93,7 +93,7 @@ class Problem:
         return values
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, rows=_compact_rows(state["matrix"]))
+        self.__dict__.update(state, rows=as_compact_rows(state["matrix"]))
 
     @property
     def n_rows(self) -> int:
@@ -175,7 +175,7 @@ def _problem(
     label_of: Label = PLACE,
 ) -> Problem:
     X = _container(X)
-    rows = _compact_rows(X)
+    rows = as_compact_rows(X)
     weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
     scaling = _scaling(rows, weights, n_threads, label_of)
     return Problem(X, rows, targets, weights, n_classes, *scaling)
@@ -201,7 +201,7 @@ def _scaling(
 
 def column_scales(X: Matrix, sample_weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Scale of each column as in a `Problem` of these rows, in which weights are compared."""
-    return _scaling(_compact_rows(_container(X)), sample_weight, 1, PLACE)[1]
+    return _scaling(as_compact_rows(_container(X)), sample_weight, 1, PLACE)[1]
 
 
 def reweight(
@@ -270,7 +270,7 @@ def _container(X: Matrix) -> Matrix:
     return sparse
 
 
-def _compact_rows(X: Matrix) -> _core.Rows:
+def as_compact_rows(X: Matrix) -> _core.Rows:
     """Rows as the core reads them: arrays as bytes if they are wide and fit, else as floats."""
     if not isinstance(X, np.ndarray) or X.shape[1] < LEAST_WIDTH_OF_BYTES:
         return as_rows(X)

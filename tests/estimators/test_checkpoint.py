@@ -119,6 +119,7 @@ FITS = {
         IRIS,
         {},
     ),
+    "fao of copies": (FAOForestClassifier(2, 2, max_depth=2, max_iter=3, n_copies=2), IRIS, {}),
     "fao stalls": (
         FAOForestClassifier(1, 2, max_depth=2, max_iter=9, tol=0.5, monotone=True, loss="log_loss"),
         IRIS,

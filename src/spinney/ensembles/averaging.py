@@ -20,9 +20,10 @@ from typing import Any
 from joblib import effective_n_jobs
 
 from spinney.data import Problem
+from spinney.ensembles.copies import GappedCopies
 from spinney.ensembles.forest_starts import forest_start
 from spinney.ensembles.hearing import Hearing, IterationListener, PassedError, Trees
-from spinney.ensembles.seeds import tree_seed
+from spinney.ensembles.seeds import COPIES, stream, tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.ensembles.stop import StopSignal
 from spinney.ensembles.workers import is_in_threads, start_work, work_in_order
@@ -51,6 +52,8 @@ class AveragingPlan:
     grown : tuple of tuple of Tree
         Trees from which new forests start, by forest; only their splits count. Empty leaves it to
         `start`.
+    copies : GappedCopies
+        Copies of the rows that each forest sees beside them; every forest draws its own.
     """
 
     seed: int
@@ -59,6 +62,7 @@ class AveragingPlan:
     given: tuple[tuple[Tree, ...], ...] = ()
     start: str = "own"
     grown: tuple[tuple[Tree, ...], ...] = ()
+    copies: GappedCopies = field(default_factory=GappedCopies)
 
     def seeds(self, forest: int) -> tuple[int, ...]:
         """Seeds of the trees of a forest."""
@@ -203,6 +207,7 @@ def grow_forest(
 ) -> OptimizedForest:
     """One forest of a plan; a function of its arguments alone, whoever calls it."""
     seeds = plan.seeds(forest)
+    problem = plan.copies.added_to(problem, stream(plan.seed, forest, COPIES))
     is_given = forest < len(plan.given)
     starts: Sequence[Topology | Tree] = ()
     if is_given:

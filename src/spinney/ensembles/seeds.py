@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-ROWS, COLUMNS, TREE, VALIDATION = range(4)
+ROWS, COLUMNS, TREE, VALIDATION, COPIES = range(5)
 
 
 def stream(seed: int, tree: int, purpose: int) -> np.random.Generator:
