@@ -296,6 +296,18 @@ def test_other_columns_are_refused_in_the_words_of_scikit_learn() -> None:
         clone(TREE).fit(X.to_numpy(dtype=object), Y).predict(X.to_numpy(dtype=object)[:, :4])
 
 
+def test_record_batches_keep_their_column_names() -> None:
+    table = pa.Table.from_pandas(pd.DataFrame(NUMBERS, columns=["a"]).assign(b=-NUMBERS))
+    swapped = table.select(["b", "a"])
+    for given in (table, table.to_batches()[0]):
+        fitted = clone(PLAIN).fit(given, HALVES)
+        assert fitted.feature_names_in_.tolist() == ["a", "b"]
+        expected = fitted.predict(table)
+        assert np.array_equal(fitted.predict(table.to_batches()[0]), expected)
+        with pytest.raises(ValueError, match="feature names should match"):
+            fitted.predict(swapped.to_batches()[0])
+
+
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize(
     ("rows", "text"),

@@ -27,6 +27,7 @@ from spinney.tables import (
     holds_numbers,
     names_columns,
     read_table,
+    unbatched,
 )
 
 Rows: TypeAlias = NDArray[np.float32] | sp.csr_matrix
@@ -93,6 +94,7 @@ def check_training_rows(
 
 def _given_rows(estimator: BaseEstimator, X: object) -> Rows | Table:
     """Rows with the columns seen in ``fit``, before they become coordinates."""
+    X = unbatched(X)
     if holds_numbers(X) and _reads_numbers(estimator):
         checked = validate_data(estimator, X, reset=False, **_NUMBERS)
         return as_float32(checked, column_names(estimator))
@@ -161,6 +163,7 @@ def _rows_and_targets(
     estimator: BaseEstimator, X: object, y: object, *, reset: bool, **options: bool
 ) -> tuple[Rows | Table, NDArray[Any]]:
     """Training rows, of which values may be missing, and their targets."""
+    X = unbatched(X)
     is_matrix = holds_numbers(X) and not names_columns(estimator.categorical_features)
     if is_matrix and (reset or _reads_numbers(estimator)):
         rows, targets = validate_data(estimator, X, y, reset=reset, **_NUMBERS, **options)

@@ -5,7 +5,7 @@ from spinney.tables.encoding import KINDS, Coordinate, TableEncoding, encoding_o
 from spinney.tables.learn import encode_training, learn_matrix, learn_table
 from spinney.tables.levels import Levels
 from spinney.tables.roles import category_mask, check_categorical_features, names_columns
-from spinney.tables.table import Table, holds_numbers, read_table
+from spinney.tables.table import Table, holds_numbers, read_table, unbatched
 
 __all__ = [
     "KINDS",
@@ -23,4 +23,5 @@ __all__ = [
     "learn_table",
     "names_columns",
     "read_table",
+    "unbatched",
 ]

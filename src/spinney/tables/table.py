@@ -6,6 +6,7 @@ column. Containers of numbers alone are better read as one matrix: `holds_number
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -51,6 +52,17 @@ def label_of(column: int, names: Sequence[str] | None) -> str:
     return f"column {column} of X" + ("" if names is None else f" ({names[column]})")
 
 
+def unbatched(X: object) -> object:
+    """X itself, but a record batch of Arrow as the table that it is a part of.
+
+    Neither narwhals nor scikit-learn knows batches: they would be read as arrays without names.
+    """
+    pyarrow: Any = sys.modules.get("pyarrow")
+    if pyarrow is not None and isinstance(X, pyarrow.RecordBatch):
+        return pyarrow.Table.from_batches([X])
+    return X
+
+
 def holds_numbers(X: object) -> bool:
     """Whether X is a matrix of numbers or truth values, or nothing that a table could be read from.
 
@@ -92,7 +104,7 @@ def _frame(X: object) -> Any:
     """X for narwhals if it is a frame in memory, else None."""
     if isinstance(X, np.ndarray | list | tuple):
         return None
-    found = nw.from_native(X, pass_through=True)
+    found = nw.from_native(unbatched(X), pass_through=True)
     if isinstance(found, nw.LazyFrame):
         raise TypeError("X is a lazy frame, whose rows are not there yet; try X.collect().")
     return found if isinstance(found, nw.DataFrame) else None
