@@ -131,7 +131,7 @@ def _array(X: object) -> NDArray[Any] | None:
 def _is_numeric(series: Any) -> bool:
     if series.dtype == nw.Boolean:  # numpy has no missing truth value
         return not series.null_count()
-    if series.dtype in _LONG:
+    if series.dtype in (*_LONG, nw.Decimal):
         return False
     if series.dtype == nw.Unknown:
         return _is_matrix_of_pandas(getattr(series.to_native(), "dtype", None))
@@ -153,6 +153,8 @@ def _read_series(series: Any, label: str) -> Column:
     dtype = series.dtype
     if dtype in _LONG:
         return number_column(series.cast(nw.Float64).to_numpy())
+    if dtype == nw.Decimal:
+        return object_column(series.to_list(), label)
     if dtype.is_numeric():
         return number_column(series.to_numpy())
     if dtype == nw.Boolean:
