@@ -24,8 +24,10 @@ from spinney.tables import (
     Table,
     encode_training,
     encoding_of_numbers,
+    has_names,
     holds_numbers,
     names_columns,
+    plain_numbers,
     read_table,
     unbatched,
 )
@@ -95,11 +97,26 @@ def check_training_rows(
 def _given_rows(estimator: BaseEstimator, X: object) -> Rows | Table:
     """Rows with the columns seen in ``fit``, before they become coordinates."""
     X = unbatched(X)
+    names = column_names(estimator)
+    known = _rows_of_known_columns(estimator, X, names)
+    if known is not None:
+        return known
     if holds_numbers(X) and _reads_numbers(estimator):
-        checked = validate_data(estimator, X, reset=False, **_NUMBERS)
-        return as_float32(checked, column_names(estimator))
+        return as_float32(validate_data(estimator, X, reset=False, **_NUMBERS), names)
     validate_data(estimator, X, reset=False, skip_check_array=True)
-    return read_table(X, column_names(estimator))
+    return read_table(X, names)
+
+
+def _rows_of_known_columns(
+    estimator: BaseEstimator, X: object, names: tuple[str, ...] | None
+) -> Rows | Table | None:
+    """Rows of a frame of which scikit-learn would find nothing to say, else None."""
+    if not has_names(X, names):
+        return None
+    if not _reads_numbers(estimator):
+        return read_table(X, names)
+    numbers = plain_numbers(X)
+    return None if numbers is None else as_float32(numbers, names)
 
 
 def _is_plain(estimator: BaseEstimator, X: object) -> bool:
