@@ -1,6 +1,6 @@
 """Kill fits at random moments until each has ended, and compare with a fit that nobody killed.
 
-    python benchmarks/kill_test.py            # 54 fits over all models
+    python benchmarks/kill_test.py            # 60 fits over all models
     python benchmarks/kill_test.py --fits 6 --models bagged fao
 
 Each fit runs in a process of its own, which is killed by SIGKILL after a random time and started
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_diabetes, load_digits
 
@@ -43,7 +44,7 @@ def digest_of(value: object) -> str:
     def add(value: object) -> None:
         if isinstance(value, np.ndarray):
             found.update(f"{value.dtype} {value.shape}".encode())
-            found.update(np.ascontiguousarray(value).tobytes())
+            found.update(bytes_of(value))
         elif isinstance(value, Trace | BaseEstimator):
             add({k: part for k, part in vars(value).items() if k not in ("seconds", "n_jobs")})
         elif isinstance(value, spinney.tree.Forest):
@@ -65,12 +66,41 @@ def digest_of(value: object) -> str:
     return found.hexdigest()
 
 
+def bytes_of(values: np.ndarray) -> bytes:
+    """Bytes of numbers; of objects their text, as the bytes are places in memory."""
+    if values.dtype == object:
+        return repr(values.tolist()).encode()
+    return np.ascontiguousarray(values).tobytes()
+
+
+def table() -> tuple[pd.DataFrame, np.ndarray]:
+    """Columns of all kinds, with holes, and classes that depend on them."""
+    draw = np.random.default_rng(0)
+    n_rows = 5000
+    size, job = draw.normal(size=n_rows), draw.choice(["clerk", "cook", "smith"], n_rows)
+    town, days = draw.integers(0, 60, n_rows), draw.integers(0, 999, n_rows)
+    y = (size + (job == "cook") > 0.5).astype(int) + ((town % 7 > 3) & (days > 400))
+    since = pd.Series(pd.Timestamp(2020, 1, 1) + pd.to_timedelta(days, "D"))
+    frame = pd.DataFrame(
+        {
+            "size": np.where(draw.random(n_rows) < 0.1, np.nan, size),
+            "job": pd.Series(job).where(draw.random(n_rows) > 0.1),
+            "town": [f"town {number}" for number in town],
+            "since": since.where(draw.random(n_rows) > 0.1),
+            "away": pd.to_timedelta(draw.integers(0, 99, n_rows), "h"),
+            "member": draw.random(n_rows) > 0.5,
+        }
+    )
+    return frame, y
+
+
 def fits() -> dict[str, Fit]:
     """Fits of a second or two each, by name; each is given the path of its checkpoint."""
     X, y = load_digits(return_X_y=True)
     Xr, yr = load_diabetes(return_X_y=True)
     shared = {"random_state": 0}
     images = X.reshape(-1, 8, 8)[:60]
+    Xt, yt = table()
     known = spinney.FAOForestClassifier(2, 4, max_depth=4, max_iter=2, **shared).fit(
         X[:900], y[:900]
     )
@@ -106,6 +136,9 @@ def fits() -> dict[str, Fit]:
             n_windows=1500,
             **shared,
         ).fit(images, images > 7, checkpoint=path),
+        "table": lambda path: spinney.TAOForestClassifier(
+            16, max_depth=6, oob_score=True, max_samples=0.5, **shared
+        ).fit(Xt, yt, checkpoint=path),
         "refit": lambda path: (
             copy.deepcopy(known).set_params(max_iter=12).refit(X, y, checkpoint=path)
         ),
@@ -194,7 +227,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Print one line a model and their sums; 1 if a model differs."""
     known = fits()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--fits", type=int, default=54, help="least number of fits in all")
+    parser.add_argument("--fits", type=int, default=60, help="least number of fits in all")
     parser.add_argument("--models", nargs="+", choices=sorted(known), default=sorted(known))
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
     parser.add_argument("--json", type=Path, help="file for the counts")

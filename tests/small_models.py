@@ -39,6 +39,29 @@ def numbers() -> np.ndarray:
     return np.column_stack([X[:, 0] * 2 - X[:, 1], X[:, 2] ** 2])
 
 
+def table(X: np.ndarray) -> pd.DataFrame:
+    """A column of every kind, made from rows of numbers of any size, with holes."""
+    steps = np.floor(X[:, :3] * 4).astype(np.int64)
+    is_hole = steps % 5 == 0
+    days = pd.Timestamp(2020, 1, 1) + pd.to_timedelta(steps[:, 0] % 99, "D")
+    hours = pd.Series(pd.to_timedelta(steps[:, 2] % 50, "h"))
+    return pd.DataFrame(
+        {
+            "size": np.where(is_hole[:, 0], np.nan, steps[:, 0] % 40 / 4),
+            "job": pd.array(np.array(["cook", "smith", None], dtype=object)[steps[:, 1] % 3]),
+            "town": pd.array([f"town {step % 9}" for step in steps[:, 2]]),
+            "member": steps[:, 1] % 2 == 0,
+            "since": pd.Series(days).where(~is_hole[:, 1]),
+            "away": hours.where(~is_hole[:, 2]),
+            "nothing": np.full(len(X), np.nan),
+            "grade": pd.Categorical(steps[:, 0] % 3),
+        }
+    )
+
+
+N_TABLE_COLUMNS = 8
+
+
 def tree(**options: Any) -> spinney.TAOTreeClassifier:
     return spinney.TAOTreeClassifier(max_depth=2, max_iter=3, random_state=0, **options)
 
@@ -89,6 +112,11 @@ def tao_forest_of_holes_and_levels() -> Any:
     X[::5, 0] = np.nan
     X[::7, 2] = np.nan
     return bagged(categorical_features=[2]).fit(X, classes())
+
+
+@family
+def tao_forest_of_a_table() -> Any:
+    return bagged().fit(table(rows()), classes())
 
 
 @family
@@ -271,14 +299,19 @@ def small_model(name: str) -> Any:
 
 ESTIMATORS = sorted(set(MAKERS) - {"regularization_path", "bare_tree"})
 
-#: Trees and forests: estimators that take rows of numbers, not images.
-FORESTS = [name for name in ESTIMATORS if not name.startswith(("pixel", "neighbor"))]
+#: Trees and forests: estimators that take rows of numbers, neither images nor tables.
+FORESTS = [
+    name
+    for name in ESTIMATORS
+    if not name.startswith(("pixel", "neighbor", "tao_forest_of_a_table"))
+]
 
 
 def answers(model: Any, X: Any = None) -> dict[str, np.ndarray]:
     """Everything that a model says of rows, by the method that says it.
 
-    Models of images are asked about five pictures of a size that suits them.
+    Models of images are asked about five pictures of a size that suits them, those of a table about
+    one that is made of the rows.
     """
     X = rows() if X is None else X
     if isinstance(model, PixelLabeler):
@@ -302,6 +335,8 @@ def answers(model: Any, X: Any = None) -> dict[str, np.ndarray]:
         said = [answers(tree, X) for tree in model.estimators]
         return {f"{n}.{k}": v for n, of_tree in enumerate(said) for k, v in of_tree.items()}
     if hasattr(model, "feature_names_in_"):
-        X = pd.DataFrame(X, columns=model.feature_names_in_)
+        is_table = model.n_features_in_ == N_TABLE_COLUMNS
+        frame = table(X) if is_table else pd.DataFrame(X)
+        X = frame.set_axis(model.feature_names_in_, axis=1)
     methods = ("predict", "predict_proba", "decision_function", "apply")
     return {name: getattr(model, name)(X) for name in methods if hasattr(model, name)}

@@ -707,9 +707,9 @@ def test_without_a_checkpoint_no_file_is_written(tmp_path, monkeypatch):
 def test_fits_that_are_killed_end_in_the_same_model(tmp_path):
     root = Path(__file__).resolve().parents[2]
     counts = tmp_path / "counts.json"
-    command = [sys.executable, str(root / "benchmarks" / "kill_test.py"), "--fits", "3"]
-    command += ["--models", "co2", "fao_early", "labeler", "--json", str(counts)]
+    command = [sys.executable, str(root / "benchmarks" / "kill_test.py"), "--fits", "4"]
+    command += ["--models", "co2", "fao_early", "labeler", "table", "--json", str(counts)]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=500)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     totals = json.loads(counts.read_text())["in all"]
-    assert totals["n_kills"] >= totals["n_fits"] == totals["n_equal"] == 3
+    assert totals["n_kills"] >= totals["n_fits"] == totals["n_equal"] == 4

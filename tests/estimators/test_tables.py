@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -296,6 +297,18 @@ def test_other_columns_are_refused_in_the_words_of_scikit_learn() -> None:
         clone(TREE).fit(X.to_numpy(dtype=object), Y).predict(X.to_numpy(dtype=object)[:, :4])
 
 
+def test_record_batches_keep_their_column_names() -> None:
+    table = pa.Table.from_pandas(pd.DataFrame(NUMBERS, columns=["a"]).assign(b=-NUMBERS))
+    swapped = table.select(["b", "a"])
+    for given in (table, table.to_batches()[0]):
+        fitted = clone(PLAIN).fit(given, HALVES)
+        assert fitted.feature_names_in_.tolist() == ["a", "b"]
+        expected = fitted.predict(table)
+        assert np.array_equal(fitted.predict(table.to_batches()[0]), expected)
+        with pytest.raises(ValueError, match="feature names should match"):
+            fitted.predict(swapped.to_batches()[0])
+
+
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize(
     ("rows", "text"),
@@ -469,6 +482,26 @@ def test_no_category_means_numbers() -> None:
     assert fitted.encoding_ is None
     with pytest.raises(ValueError, match="holds text, as 'smith', but categorical_features"):
         clone(TREE).set_params(categorical_features=None).fit(X, Y)
+
+
+def decimal_columns(values: list[Decimal | None]) -> list[Any]:
+    """A column of decimals beside one of numbers, in every container that has a type for them."""
+    table = pa.table({"d": pa.array(values, pa.decimal128(5, 2)), "x": np.arange(len(values))})
+    kind = table["d"].type
+    arrow_in_pandas = table.to_pandas(types_mapper={kind: pd.ArrowDtype(kind)}.get)
+    return [table, table.to_batches()[0], pl.from_arrow(table), table.to_pandas(), arrow_in_pandas]
+
+
+@pytest.mark.parametrize("last", [Decimal("9.5"), None])
+def test_decimals_are_numbers_in_every_container(last: Decimal | None) -> None:
+    values = [*(Decimal(k) / 2 for k in range(19)), last]
+    plain = pd.DataFrame({"d": [np.nan if v is None else float(v) for v in values], "x": range(20)})
+    expected = clone(PLAIN).fit(plain, HALVES)
+    for table in decimal_columns(values):
+        fitted = clone(PLAIN).fit(table, HALVES)
+        assert same_trees(fitted, expected)
+        assert fitted.encoding_ == expected.encoding_
+        assert np.array_equal(expected.predict(table), expected.predict(plain))
 
 
 def test_integers_that_numpy_does_not_have_are_numbers() -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import spinney
 from spinney.estimators.forest_base import ForestEstimator
@@ -116,20 +115,16 @@ def ask(model: Any) -> dict[str, np.ndarray]:
     X = np.random.default_rng(0).normal(size=(5, n_features))
     X[0] = 0.0
     X[1] *= 1e6
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None and len(set(names)) < len(names):
-        X = pd.DataFrame(X).set_axis(names, axis=1)
     return answers(model, X)
 
 
 def check_reason(error: Exception) -> None:
-    """Raise unless a parameter that users may set at any time is the reason of an error.
+    """Raise unless the rows are the reason of an error, for which the model is not to blame.
 
-    Or a column that the encoding of a table calls a date or a text, where the rows have numbers;
-    or a column of windows that hardly varied in training, so that scaling goes beyond float32.
+    They have numbers in a column that the encoding of a table calls a date or a text; or a column
+    of windows hardly varied in training, so that scaling goes beyond float32.
     """
-    blamed = ("n_jobs", "reject_label", "voting", "on_tie", "feature names", "unique")
-    blamed += ("give values of the same kind", "contains infinity")
+    blamed = ("give values of the same kind", "contains infinity")
     if not any(word in str(error) for word in blamed):
         raise error
 

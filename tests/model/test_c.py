@@ -36,6 +36,10 @@ def libraries(tmp_path_factory):
     return built
 
 
+def test_clang_is_among_the_compilers():
+    assert "clang" in compilers()
+
+
 @needs_compiler
 @pytest.mark.parametrize("compiler", compilers())
 @pytest.mark.parametrize("name", MODELS)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import errno
+import functools
 import io
 import json
+import operator
 import os
 import pickle
 import threading
@@ -340,6 +342,7 @@ PARAMETERS = ("model", "parameters")
         ((*PARAMETERS, "max_depth"), ..., "lacks the parameter"),
         ((*PARAMETERS, "depth"), 1, "does not know"),
         ((*PARAMETERS, "n_jobs"), "many", "n_jobs"),
+        ((*PARAMETERS, "voting"), 3, "voting"),
         ((*PARAMETERS, "init"), {"type": "tree", "index": 99}, "from 0 to"),
         ((*FITTED, "n_features_in_"), 4, "forest_"),
         ((*FITTED, "n_outputs_"), 2, "n_outputs_"),
@@ -382,6 +385,36 @@ def test_a_dictionary_with_a_fault_is_refused(path, value, message):
     dictionary = to_dict(small_model("tao_forest_classifier"))
     with pytest.raises(DamagedFileError, match=message):
         from_dict(changed(dictionary, path, value))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"on_tie": 23}, "on_tie"),
+        ({"on_tie": "last"}, "on_tie"),
+        ({"on_tie": "reject", "reject_label": 1}, "reject_label"),  # a class
+    ],
+)
+def test_parameters_that_predictions_read_are_checked(tmp_path, parameters, message):
+    model = copy.deepcopy(small_model("random_decision_forest_classifier"))
+    dictionary = to_dict(model)
+    dictionary["model"]["parameters"].update(parameters)
+    with pytest.raises(DamagedFileError, match=message):
+        from_dict(dictionary)
+    with pytest.raises((ValueError, TypeError), match=message):
+        save(model.set_params(**parameters), tmp_path / "model.spinney")
+
+
+@pytest.mark.parametrize("name", ["tao_forest_of_strings_and_names", "neighbor_features"])
+def test_no_two_columns_have_the_same_name(name):
+    dictionary = to_dict(small_model(name))
+    first, second = ((*FITTED, "feature_names_in_", "values", column) for column in (0, 1))
+    with pytest.raises(DamagedFileError, match=r"feature_names_in_ .* distinct"):
+        from_dict(changed(dictionary, second, value_at(dictionary, first)))
+
+
+def value_at(dictionary, path):
+    return functools.reduce(operator.getitem, path, dictionary)
 
 
 def test_boosted_weights_must_be_finite_and_as_many_as_trees():

@@ -17,6 +17,7 @@ from spinney.model.packed import pack
 from spinney.tree.forest import Forest
 from tests.model.models import BUILDERS, fitted, rows_for
 from tests.model.trees import as_regressor, integer_rows, integer_tree, on_hyperplanes
+from tests.small_models import small_model
 
 
 def run(model, X, **options):
@@ -140,6 +141,8 @@ def test_bad_options_are_refused(options, text):
 def test_models_that_are_none_are_refused():
     with pytest.raises(TypeError, match="no tree or forest of spinney"):
         to_onnx(object())
+    with pytest.raises(TypeError, match=r"PixelLabeler is no tree .* try model\.estimator_\."):
+        to_onnx(small_model("pixel_labeler"))
     with pytest.raises(ValueError, match="not fitted"):
         to_onnx(TAOForestClassifier())
 

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from spinney.estimators import TAOForestClassifier, TAOTreeClassifier
+from spinney.estimators import TAOForestClassifier, TAOTreeClassifier, refine_leaves
 from spinney.model import export_text
 from spinney.model.text import SumWriter
 from spinney.tree.convert import from_sklearn
@@ -203,3 +204,24 @@ def test_a_forest_is_asked_for_one_of_its_trees(number: int | None) -> None:
 def test_a_single_tree_has_no_number() -> None:
     with pytest.raises(ValueError, match="tree=0 of a single tree"):
         export_text(tree_of_two_splits(), tree=0)
+
+
+def test_a_tree_of_a_refined_forest_is_written_with_its_new_leaves() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X = X.assign(side=np.where(X.iloc[:, 0] > 5.5, "left", "right"))
+    forest = TAOForestClassifier(2, max_depth=2, random_state=0).fit(X, y)
+    refined = refine_leaves(forest, X, y)
+    text, before = (export_text(model, tree=1).splitlines() for model in (refined, forest))
+    is_rule = [line.lstrip().startswith(("if ", "else:")) for line in before]
+    assert [line for line, is_kept in zip(text, is_rule, strict=True) if is_kept] == [
+        line for line, is_kept in zip(before, is_rule, strict=True) if is_kept
+    ]
+    assert text != before
+    with pytest.raises(ValueError, match="forest of 2 trees"):
+        export_text(refined)
+
+
+def test_a_refined_forest_of_scikit_learn_has_a_text() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    forest = RandomForestClassifier(2, max_depth=2, random_state=0).fit(X, y)
+    assert "petal" in export_text(refine_leaves(forest, X, y), tree=0)

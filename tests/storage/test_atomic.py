@@ -50,9 +50,10 @@ def test_a_disk_that_fails_late_keeps_the_old_file(tmp_path, monkeypatch, step):
         raise OSError(errno.EIO, "disk")
 
     monkeypatch.setattr(os, step, fail)
-    with pytest.raises(OSError, match="disk"):
+    with pytest.raises(OSError, match="disk") as caught:
         replace_file(tmp_path / "file", [b"new"])
     monkeypatch.undo()
+    assert caught.value.filename == str(tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == b"old"
     assert names_in(tmp_path) == ["file"]
 
@@ -82,8 +83,9 @@ def test_a_missing_folder_is_an_error_of_the_system(tmp_path):
 
 def test_a_folder_is_not_replaced(tmp_path):
     (tmp_path / "folder").mkdir()
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(IsADirectoryError) as caught:
         replace_file(tmp_path / "folder", [b""])
+    assert caught.value.filename == str(tmp_path / "folder")  # not the temporary file
     assert names_in(tmp_path) == ["folder"]
 
 

@@ -58,6 +58,7 @@ CONTAINERS: dict[str, Callable[[Columns], Any]] = {
     "pandas categories": as_categories,
     "polars": as_polars,
     "arrow": as_arrow,
+    "arrow batch": lambda columns: as_arrow(columns).to_batches()[0],
     "objects": as_objects,
     "lists": lambda columns: as_objects(columns).tolist(),
 }

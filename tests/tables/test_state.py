@@ -83,6 +83,7 @@ LEVELS = ("levels", 0)
         (("fill",), None),
         (("fill",), [None, 0.0, 0.0]),
         (("origin",), [np.inf, 0.0, 0.0]),
+        (("origin",), [5.0, 0.0, 0.0]),  # not a date
         (("has_missing",), [2, 0, 0]),
         (("names",), ["a", "b"]),
         (("names",), ["a", "b", 3]),

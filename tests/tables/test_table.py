@@ -196,6 +196,8 @@ def test_what_cannot_be_read_is_refused_by_name(X: Any, error: type, text: str) 
         (pl.DataFrame({"a": [1, None]}), True),
         (pl.DataFrame({"a": pl.Series([1, 2], dtype=pl.Int128)}), False),  # numpy has no such
         (pl.DataFrame({"a": [True, None]}), False),
+        (pl.DataFrame({"a": [Decimal(1)]}), False),
+        (pa.table({"a": [Decimal(1)]}), False),
         (pd.DataFrame({"a": ["x"]}), False),
         (pd.DataFrame({"a": pd.Categorical([1])}), False),
         (np.array([["a"]]), False),

@@ -24,9 +24,12 @@ from spinney.tables import (
     Table,
     encode_training,
     encoding_of_numbers,
+    has_names,
     holds_numbers,
     names_columns,
+    plain_numbers,
     read_table,
+    unbatched,
 )
 
 Rows: TypeAlias = NDArray[np.float32] | sp.csr_matrix
@@ -93,11 +96,27 @@ def check_training_rows(
 
 def _given_rows(estimator: BaseEstimator, X: object) -> Rows | Table:
     """Rows with the columns seen in ``fit``, before they become coordinates."""
+    X = unbatched(X)
+    names = column_names(estimator)
+    known = _rows_of_known_columns(estimator, X, names)
+    if known is not None:
+        return known
     if holds_numbers(X) and _reads_numbers(estimator):
-        checked = validate_data(estimator, X, reset=False, **_NUMBERS)
-        return as_float32(checked, column_names(estimator))
+        return as_float32(validate_data(estimator, X, reset=False, **_NUMBERS), names)
     validate_data(estimator, X, reset=False, skip_check_array=True)
-    return read_table(X, column_names(estimator))
+    return read_table(X, names)
+
+
+def _rows_of_known_columns(
+    estimator: BaseEstimator, X: object, names: tuple[str, ...] | None
+) -> Rows | Table | None:
+    """Rows of a frame of which scikit-learn would find nothing to say, else None."""
+    if not has_names(X, names):
+        return None
+    if not _reads_numbers(estimator):
+        return read_table(X, names)
+    numbers = plain_numbers(X)
+    return None if numbers is None else as_float32(numbers, names)
 
 
 def _is_plain(estimator: BaseEstimator, X: object) -> bool:
@@ -161,6 +180,7 @@ def _rows_and_targets(
     estimator: BaseEstimator, X: object, y: object, *, reset: bool, **options: bool
 ) -> tuple[Rows | Table, NDArray[Any]]:
     """Training rows, of which values may be missing, and their targets."""
+    X = unbatched(X)
     is_matrix = holds_numbers(X) and not names_columns(estimator.categorical_features)
     if is_matrix and (reset or _reads_numbers(estimator)):
         rows, targets = validate_data(estimator, X, y, reset=reset, **_NUMBERS, **options)

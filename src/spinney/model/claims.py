@@ -104,7 +104,8 @@ def is_table(value: Any, n_columns: int) -> bool:
 
 
 def are_names(value: Any, model: Any) -> bool:
-    """A string for each column of X."""
+    """A string for each column of X, none of them twice: such frames cannot be read."""
     if not isinstance(value, np.ndarray) or value.dtype != object:
         return False
-    return value.shape == (model.n_features_in_,) and all(isinstance(name, str) for name in value)
+    is_named = value.shape == (model.n_features_in_,) and all(isinstance(n, str) for n in value)
+    return is_named and len(set(value)) == len(value)

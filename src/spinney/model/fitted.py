@@ -99,6 +99,8 @@ def _check_parameters_of_predictions(model: Any) -> None:
         model._check_reading()
     elif hasattr(model, "n_jobs"):
         _check_threads(model.n_jobs)
+    if isinstance(model, Estimator):
+        model._readout()  # reads what predictions read, and refuses what is of no use to them
 
 
 def _check_threads(n_jobs: Any) -> None:
@@ -216,7 +218,7 @@ def _are_errors_or_none(value: Any, model: RegularizationPath) -> bool:
 # A claim may look at the attributes of the lines above it.
 FIELDS = (
     Field(Estimator, "n_features_in_", "an integer >= 1", whole(1)),
-    Field(Estimator, "feature_names_in_", "a string a column", are_names, False),
+    Field(Estimator, "feature_names_in_", "a distinct string a column", are_names, False),
     Field(Estimator, "encoding_", "None or an encoding of these columns", _is_encoding),
     Field(Classification, "n_outputs_", "1", lambda value, _: type(value) is int and value == 1),
     Field(Regression, "n_outputs_", "an integer >= 1", whole(1)),
@@ -297,7 +299,7 @@ FIELDS = (
         False,
     ),
     Field(_RefinedForest, "n_features_in_", "that of a fitted forest", _suits_forest),
-    Field(_RefinedForest, "feature_names_in_", "a string a column", are_names, False),
+    Field(_RefinedForest, "feature_names_in_", "a distinct string a column", are_names, False),
     Field(_RefinedForest, "stopped_by_callback_", "true or false", is_bool, False),
     Field(_RefinedForest, "_leaf_ids", "ascending node numbers a tree", _are_leaf_ids),
     Field(

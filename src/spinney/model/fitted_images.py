@@ -106,6 +106,6 @@ IMAGE_FIELDS = (
         f"an integer from 1 to {MOST_PIXELS}",
         lambda value, _: type(value) is int and 1 <= value <= MOST_PIXELS,
     ),
-    Field(NeighborFeatures, "feature_names_in_", "a string a column", are_names, False),
+    Field(NeighborFeatures, "feature_names_in_", "a distinct string a column", are_names, False),
     Field(NeighborFeatures, "image_shape_", "rows and columns of such images", _is_image_shape),
 )

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spinney.estimators.parameters import check_integer
+from spinney.estimators.predictor import encoding_of
+from spinney.estimators.readout import readout_of
 from spinney.tree.structure import Tree
 from spinney.tree.view import LeafView, NodeView, SplitView, view_tree
 
@@ -37,7 +39,8 @@ def export_text(
         An estimator gives its column names and class labels too. One that was fitted to
         categories or missing values speaks of them: ``workclass = Private``, ``age is missing``.
     tree : int, optional
-        Which tree of a forest to write. Only for forests, and needed there.
+        Which tree of a forest to write. Only for forests, and needed there. Trees of a refined
+        forest have its new leaves, 0 where no training row was.
     feature_names : sequence of str, optional
         One name a coordinate, all different. Default: the estimator's, else ``x0``, ``x1``, ...
         For a tree of a forest, take the forest's ``get_coordinate_names()``.
@@ -68,7 +71,7 @@ def export_text(
     True
     """
     shown = _tree_of(model, tree)
-    encoding = getattr(model, "encoding_", None)
+    encoding = encoding_of(model)
     indicators: frozenset[str] = frozenset()
     if feature_names is None:
         feature_names = getattr(model, "feature_names_in_", None)
@@ -198,6 +201,8 @@ def _formulas(leaf: LeafView, writer: SumWriter, class_names: Sequence[str] | No
 def _tree_of(model: object, number: int | None) -> Tree:
     """The tree in `model`, or `model` itself, or one of its trees."""
     trees = getattr(model, "trees_", None)
+    if hasattr(model, "leaf_values_") and not isinstance(model, Tree):  # a refined forest
+        trees = readout_of(model).forest.trees
     if isinstance(trees, tuple):
         if number is None or not 0 <= number < len(trees):
             raise ValueError(

@@ -47,8 +47,11 @@ def replace_file(path: str | os.PathLike[str], chunks: Iterable[bytes | memoryvi
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
-    except BaseException:  # Ctrl-C must not leave a file behind either
+    except BaseException as error:  # Ctrl-C must not leave a file behind either
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            # In the name of the file that was asked for: nobody knows the temporary one.
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
     _sync_folder(target.parent)
 

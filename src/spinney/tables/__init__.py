@@ -1,11 +1,12 @@
 """Tables as they are: columns of any kind become the float32 coordinates that trees read."""
 
 from spinney.tables.columns import Column
+from spinney.tables.direct import has_names, plain_numbers
 from spinney.tables.encoding import KINDS, Coordinate, TableEncoding, encoding_of_numbers
 from spinney.tables.learn import encode_training, learn_matrix, learn_table
 from spinney.tables.levels import Levels
 from spinney.tables.roles import category_mask, check_categorical_features, names_columns
-from spinney.tables.table import Table, holds_numbers, read_table
+from spinney.tables.table import Table, holds_numbers, read_table, unbatched
 
 __all__ = [
     "KINDS",
@@ -18,9 +19,12 @@ __all__ = [
     "check_categorical_features",
     "encode_training",
     "encoding_of_numbers",
+    "has_names",
     "holds_numbers",
     "learn_matrix",
     "learn_table",
     "names_columns",
+    "plain_numbers",
     "read_table",
+    "unbatched",
 ]

@@ -145,7 +145,7 @@ class TableEncoding:
         """Column of each coordinate."""
         return np.repeat(np.arange(self.n_columns), self.widths)
 
-    @property
+    @cached_property
     def is_numeric(self) -> bool:
         """Whether all columns are numbers, so that rows can come as one matrix."""
         return bool(np.isin(self.kinds, (_CODE[NUMBER], _CODE[EMPTY])).all())

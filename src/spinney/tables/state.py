@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.tables.columns import DATETIME
 from spinney.tables.encoding import EMPTY, KINDS, NUMBER_LEVELS, TEXT_LEVELS, TableEncoding
 from spinney.tables.levels import Level, Levels
 
@@ -72,6 +73,8 @@ def from_state(state: object) -> TableEncoding:
     )
     if not encoding.has_missing[kinds == KINDS.index(EMPTY)].all():
         _refuse("has_missing", has_missing, "1 for columns without a value")
+    if encoding.origin[kinds != KINDS.index(DATETIME)].any():
+        _refuse("origin", encoding.origin, "0 for columns other than dates")
     return encoding
 
 

@@ -1,11 +1,13 @@
 """Read what users pass as X into columns of one kind each.
 
-Frames are read through narwhals, which knows pandas, polars and Arrow; arrays and lists column by
-column. Containers of numbers alone are better read as one matrix: `holds_numbers` tells them.
+Frames are read through narwhals, which knows pandas, polars and Arrow, or, what is plain in them,
+directly; arrays and lists column by column. Containers of numbers alone are better read as one
+matrix: `holds_numbers` tells them.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +25,7 @@ from spinney.tables.columns import (
     object_column,
     time_column,
 )
+from spinney.tables.direct import is_pandas
 
 #: numpy has no such numbers, so they are read as float64.
 _LONG = (nw.Int128, nw.UInt128)
@@ -51,6 +54,17 @@ def label_of(column: int, names: Sequence[str] | None) -> str:
     return f"column {column} of X" + ("" if names is None else f" ({names[column]})")
 
 
+def unbatched(X: object) -> object:
+    """X itself, but a record batch of Arrow as the table that it is a part of.
+
+    Neither narwhals nor scikit-learn knows batches: they would be read as arrays without names.
+    """
+    pyarrow: Any = sys.modules.get("pyarrow")
+    if pyarrow is not None and isinstance(X, pyarrow.RecordBatch):
+        return pyarrow.Table.from_batches([X])
+    return X
+
+
 def holds_numbers(X: object) -> bool:
     """Whether X is a matrix of numbers or truth values, or nothing that a table could be read from.
 
@@ -60,7 +74,7 @@ def holds_numbers(X: object) -> bool:
         return True
     frame = _frame(X)
     if frame is not None:
-        return all(_is_numeric(series) for series in frame.iter_columns())
+        return all(_is_numeric(dtype, frame, name) for name, dtype in frame.schema.items())
     array = _array(X)
     return array is None or array.dtype.kind in "fiubc" or array.ndim != 2 or 0 in array.shape
 
@@ -73,13 +87,11 @@ def read_table(X: object, names: Sequence[str] | None = None) -> Table:
             "array; try X.toarray()."
         )
     kept = None if names is None else tuple(names)
+    if is_pandas(X):
+        return Table(_read_pandas(X, names), kept)
     frame = _frame(X)
     if frame is not None:
-        if not len(frame):  # in the words of scikit-learn, as of arrays
-            raise ValueError(
-                f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum of 1 is "
-                "required; give at least one row."
-            )
+        _check_rows(frame)
         series = enumerate(frame.iter_columns())
         return Table(tuple(_read_series(s, label_of(j, names)) for j, s in series), kept)
     array = _array(X)
@@ -88,11 +100,20 @@ def read_table(X: object, names: Sequence[str] | None = None) -> Table:
     return Table(tuple(_read_values(v, label_of(j, names)) for j, v in enumerate(array.T)), kept)
 
 
+def _check_rows(frame: Any) -> None:
+    """Raise if a frame has no rows, in the words of scikit-learn, as of arrays."""
+    if not len(frame):
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum of 1 is "
+            "required; give at least one row."
+        )
+
+
 def _frame(X: object) -> Any:
     """X for narwhals if it is a frame in memory, else None."""
     if isinstance(X, np.ndarray | list | tuple):
         return None
-    found = nw.from_native(X, pass_through=True)
+    found = nw.from_native(unbatched(X), pass_through=True)
     if isinstance(found, nw.LazyFrame):
         raise TypeError("X is a lazy frame, whose rows are not there yet; try X.collect().")
     return found if isinstance(found, nw.DataFrame) else None
@@ -116,14 +137,14 @@ def _array(X: object) -> NDArray[Any] | None:
         return None
 
 
-def _is_numeric(series: Any) -> bool:
-    if series.dtype == nw.Boolean:  # numpy has no missing truth value
-        return not series.null_count()
-    if series.dtype in _LONG:
+def _is_numeric(dtype: Any, frame: Any, name: str) -> bool:
+    if dtype == nw.Boolean:  # numpy has no missing truth value
+        return not frame[name].null_count()
+    if dtype in (*_LONG, nw.Decimal):
         return False
-    if series.dtype == nw.Unknown:
-        return _is_matrix_of_pandas(getattr(series.to_native(), "dtype", None))
-    return bool(series.dtype.is_numeric())
+    if dtype == nw.Unknown:
+        return _is_matrix_of_pandas(getattr(frame[name].to_native(), "dtype", None))
+    return bool(dtype.is_numeric())
 
 
 def _is_matrix_of_pandas(dtype: Any) -> bool:
@@ -137,15 +158,32 @@ def _is_matrix_of_pandas(dtype: Any) -> bool:
     return kind in "fiub" and bool(getattr(dtype, "fill_value", None) == 0)
 
 
+def _read_pandas(X: Any, names: Sequence[str] | None) -> tuple[Column, ...]:
+    """Columns of a frame of pandas, which takes half the time without narwhals."""
+    _check_rows(X)
+    series = enumerate(column for _, column in X.items())
+    return tuple(_read_pandas_series(s, label_of(j, names)) for j, s in series)
+
+
+def _read_pandas_series(series: Any, label: str) -> Column:
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        return _read_values(series.to_numpy(), label)
+    if dtype.kind in "fiub":  # with missing values of its own
+        return number_column(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if dtype.name in ("str", "string"):
+        return object_column(series.tolist(), label)
+    return _read_series(nw.from_native(series, series_only=True), label)
+
+
 def _read_series(series: Any, label: str) -> Column:
     dtype = series.dtype
-    if dtype in _LONG:
+    if dtype in (*_LONG, nw.Boolean):
         return number_column(series.cast(nw.Float64).to_numpy())
+    if dtype == nw.Decimal:
+        return object_column(series.to_list(), label)
     if dtype.is_numeric():
         return number_column(series.to_numpy())
-    if dtype == nw.Boolean:
-        values = series.fill_null(False).to_numpy().astype(np.float64)
-        return number_column(np.where(series.is_null().to_numpy(), np.nan, values))
     if dtype in (nw.Datetime, nw.Date):
         return time_column(DATETIME, series.dt.timestamp("us").to_numpy())
     if dtype == nw.Duration:
