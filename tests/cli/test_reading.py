@@ -2,16 +2,22 @@ from __future__ import annotations
 
 import builtins
 import gzip
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import csv as arrow_csv
+from pyarrow import parquet
 
 from spinney.cli import csv_faults
 from spinney.cli.errors import CommandError
-from spinney.cli.reading import Format, read_data
+from spinney.cli.reading import Format, in_arrow, read_data
 from tests.cli.conftest import Run
 
 
@@ -78,6 +84,33 @@ def test_columns_without_a_name_are_left_out_and_counted(tmp_path: Path) -> None
     data = read(tmp_path, b",a,b\n0,1,2\n1,3,4\n")
     assert data.names == ["a", "b"]
     assert data.unnamed == 1
+
+
+def write_parquet(path: Path, n_rows: int = 30) -> Path:
+    """A data frame as pandas writes it, with numbers of rows as its index."""
+    numbers = np.arange(n_rows)
+    frame = pd.DataFrame({"x": numbers % 7, "y": numbers % 2}, index=1000 + 3 * numbers)
+    frame.to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_no_python_object_is_given_to_threads_that_outlive_the_interpreter(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = b"a,b\n1,2\n" if name == "t.csv" else write_parquet(tmp_path / name).read_bytes()
+    before = sys.getrefcount(data)
+    copied = in_arrow(data, pyarrow)
+    assert copied.read() == data
+    assert sys.getrefcount(data) == before
+    received: list[Any] = []
+    for module, reader in ((arrow_csv, "read_csv"), (parquet, "read_table")):
+        real = getattr(module, reader)
+        monkeypatch.setattr(
+            module, reader, lambda file, *, real=real, **_: (received.append(file), real(file))[1]
+        )
+    read(tmp_path, data, name)
+    assert [type(file) for file in received] == [pyarrow.BufferReader]
 
 
 def test_columns_named_as_text_stay_text(tmp_path: Path) -> None:

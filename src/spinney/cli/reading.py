@@ -7,7 +7,6 @@ here, with the line where it is.
 from __future__ import annotations
 
 import gzip
-import io
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -142,11 +141,23 @@ def _bytes(path: str, name: str) -> bytes:
     return data
 
 
+def in_arrow(data: bytes, pyarrow: Any) -> Any:
+    """The bytes as a file in memory of Arrow's own.
+
+    Arrow reads ahead in threads that may let go of the file as late as the interpreter ends. A file
+    that holds a Python object, as `io.BytesIO` is or holds, needs the interpreter then, and the
+    process aborts.
+    """
+    stream = pyarrow.BufferOutputStream()
+    stream.write(data)
+    return pyarrow.BufferReader(stream.getvalue())
+
+
 def _read_parquet(data: bytes, name: str, pyarrow: Any) -> Data:
     from pyarrow import parquet
 
     try:
-        table = parquet.read_table(io.BytesIO(data))
+        table = parquet.read_table(in_arrow(data, pyarrow))
     except (pyarrow.ArrowException, OSError) as error:
         raise CommandError(f"{name} is a damaged Parquet file ({error}); copy it again") from error
     _check_names(table.column_names, name)
@@ -191,7 +202,7 @@ def read_text(text: str, name: str, delimiter: str, form: Format, texts: Collect
     nulls = [*arrow_csv.ConvertOptions().null_values, *form.missing]
     try:
         table = arrow_csv.read_csv(
-            io.BytesIO(text.encode()),
+            in_arrow(text.encode(), pyarrow),
             parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             convert_options=arrow_csv.ConvertOptions(
                 strings_can_be_null=True,
