@@ -65,6 +65,8 @@ class Data:
         Cells that mean a missing value.
     unnamed : int
         Columns without a name, which were left out.
+    index : tuple of str
+        Columns that pandas wrote as the index of a Parquet file.
     """
 
     table: Any
@@ -74,6 +76,7 @@ class Data:
     decimal: str = "."
     nulls: frozenset[str] = frozenset()
     unnamed: int = 0
+    index: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -162,12 +165,20 @@ def _read_parquet(data: bytes, name: str, pyarrow: Any) -> Data:
         raise CommandError(f"{name} is a damaged Parquet file ({error}); copy it again") from error
     _check_names(table.column_names, name)
     if not table.num_rows:
-        raise CommandError(f"{name} has a header but no rows; give at least one row")
-    return Data(table.combine_chunks(), name)
+        raise CommandError(f"{name} has columns but no rows; give at least one row")
+    return Data(table.combine_chunks(), name, index=_index_of(table))
+
+
+def _index_of(table: Any) -> tuple[str, ...]:
+    """Columns that were the index of the data frame; a range is stored without a column."""
+    columns = (table.schema.pandas_metadata or {}).get("index_columns", ())
+    return tuple(column for column in columns if column in table.column_names)
 
 
 def _check_kind(data: bytes, path: str, name: str) -> None:
     """Raise if the file is empty, or plainly no CSV."""
+    if path.endswith(".parquet") and not data:
+        raise CommandError(f"{name} is empty, not even a Parquet file without rows; write it again")
     if not data.strip():
         raise CommandError(f"{name} is empty; give a header line with names and rows below it")
     if path.endswith(".parquet"):
