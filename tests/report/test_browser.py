@@ -249,8 +249,8 @@ def test_a_picture_shows_what_the_bars_beside_it_show(has_rows, forest, tmp_path
     assert strengths[best_first[0]] == strengths.max()
     # Two hues, each of which grows with the effect.
     for sign in (-1, 1):
-        of_sign = [c for c, w in zip(columns, tree.split_weights[used], strict=True) if w * sign > 0]
-        ordered = np.array(of_sign)[np.argsort(effects[of_sign])]
+        of_sign = columns[sign * tree.split_weights[used] > 0]
+        ordered = of_sign[np.argsort(effects[of_sign])]
         assert (np.diff(strengths[ordered]) > -1.5).all()  # colours are whole numbers
     said = opened.page.locator("#node-detail").inner_text()
     assert ("Picture and bars: weight × deviation of the column" in said) == has_rows

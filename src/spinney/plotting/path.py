@@ -27,14 +27,23 @@ SIZES = {"n_parameters": "parameters", "n_leaves": "leaves"}
 
 
 class PathLike(Protocol):
-    """What `spinney.regularization_path` returns."""
+    """What `spinney.regularization_path` returns: a frozen value, hence properties."""
 
-    alphas: NDArray[np.float64]
-    n_parameters: NDArray[np.int64]
-    n_leaves: NDArray[np.int64]
-    train_error: NDArray[np.float64]
-    validation_error: NDArray[np.float64] | None
-    validation_standard_error: NDArray[np.float64] | None
+    @property
+    def alphas(self) -> NDArray[np.float64]:
+        """Weights of the penalty, in the order of fitting."""
+
+    @property
+    def train_error(self) -> NDArray[np.float64]:
+        """Mean loss of a training row, one an `alpha`."""
+
+    @property
+    def validation_error(self) -> NDArray[np.float64] | None:
+        """Mean loss of a row that was not fitted, if there were such."""
+
+    @property
+    def validation_standard_error(self) -> NDArray[np.float64] | None:
+        """Its standard error."""
 
     def best_index(self, *, one_standard_error: bool = False) -> int:
         """Place of the tree to use."""
