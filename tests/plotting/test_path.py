@@ -75,7 +75,7 @@ def test_alpha_of_zero_has_a_place_and_order_does_not_matter() -> None:
 
 def test_an_estimator_gives_the_display_of_its_path() -> None:
     model = TAOTreeClassifier(max_depth=2, max_iter=2, random_state=0)
-    X, y, options = rows(), classes(), {"alphas": [1.0, 10.0], "cv": 3}
+    X, y, options = rows(), classes(), {"alphas": [1.0, 10.0], "cv": 2}
     path = regularization_path(model, X, y, **options)
     display = RegularizationPathDisplay.from_estimator(model, X, y, size="n_leaves", **options)
     draw(display)
