@@ -20,7 +20,7 @@ from spinney import CO2ForestClassifier, GreedyForestClassifier
 from spinney.images import PixelLabeler
 
 SIDE, WINDOW = 48, (15, 15)
-N_TRAIN, N_TEST, N_WINDOWS = 120, 25, 8000
+N_TRAIN, N_TEST, N_WINDOWS = 120, 20, 4500
 N_TREES = (8, 24)
 PARTS = (
     "background",

@@ -34,6 +34,8 @@ html_title = f"spinney {release}"
 html_baseurl = ""
 html_copy_source = False
 html_show_sphinx = False
+# Summaries of found pages are fetched, which browsers refuse to pages opened from a disk.
+html_show_search_summary = False
 templates_path = ["templates"]
 # Pages keep the places they have in the repository; the way in is a page that leads to docs/.
 html_additional_pages = {"index": "redirect.html"}

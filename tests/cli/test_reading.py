@@ -2,17 +2,24 @@ from __future__ import annotations
 
 import builtins
 import gzip
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import csv as arrow_csv
+from pyarrow import parquet
 
+import spinney
 from spinney.cli import csv_faults
 from spinney.cli.errors import CommandError
-from spinney.cli.reading import Format, read_data
-from tests.cli.conftest import Run
+from spinney.cli.reading import Format, in_arrow, read_data
+from tests.cli.conftest import FAST, Run
 
 
 def read(tmp_path: Path, data: bytes, name: str = "t.csv", form: Format = Format()) -> Any:  # noqa: B008
@@ -78,6 +85,87 @@ def test_columns_without_a_name_are_left_out_and_counted(tmp_path: Path) -> None
     data = read(tmp_path, b",a,b\n0,1,2\n1,3,4\n")
     assert data.names == ["a", "b"]
     assert data.unnamed == 1
+
+
+def write_parquet(path: Path, n_rows: int = 30) -> Path:
+    """A data frame as pandas writes it, with numbers of rows as its index."""
+    numbers = np.arange(n_rows)
+    frame = pd.DataFrame({"x": numbers % 7, "y": numbers % 2}, index=1000 + 3 * numbers)
+    frame.to_parquet(path)
+    return path
+
+
+def test_the_index_of_a_data_frame_is_known_but_not_a_range(tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "t.parquet")
+    assert read_data(str(path), Format()).index == ("__index_level_0__",)
+    pd.read_parquet(path).reset_index(drop=True).to_parquet(path)
+    assert read_data(str(path), Format()).index == ()
+
+
+def test_training_leaves_out_the_index_of_a_data_frame_and_says_so(
+    run: Run, tmp_path: Path
+) -> None:
+    path = write_parquet(tmp_path / "t.parquet")
+    ran = run("train", path, "-t", "y", *FAST, "-o", tmp_path / "m.spinney")
+    assert ran.code == 0, ran.err
+    assert "left out the index of the data frame: __index_level_0__; to read it" in ran.err
+    assert spinney.load(tmp_path / "m.spinney").feature_names_in_.tolist() == ["x"]
+    assert run("predict", tmp_path / "m.spinney", path).code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        (("-t", "id"), ["x", "y"]),
+        (("-t", "y", "--categorical", "id"), ["x", "id"]),
+        (("-t", "y", "--drop", "id"), ["x"]),
+    ],
+)
+def test_an_index_that_an_option_names_is_a_column_like_others(
+    run: Run, tmp_path: Path, words: tuple[str, ...], read: list[str]
+) -> None:
+    frame = pd.DataFrame({"x": np.arange(30) % 7, "y": np.arange(30) % 2})
+    frame.set_index(pd.Index(np.arange(30) % 3, name="id")).to_parquet(tmp_path / "t.parquet")
+    ran = run("train", tmp_path / "t.parquet", *words, *FAST, "-o", tmp_path / "m.spinney")
+    assert ran.code == 0, ran.err
+    assert "left out the index" not in ran.err
+    assert spinney.load(tmp_path / "m.spinney").feature_names_in_.tolist() == read
+
+
+def test_a_model_without_names_does_not_count_the_index(run: Run, tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "t.parquet")
+    frame = pd.read_parquet(path)
+    model = spinney.TAOTreeClassifier(max_depth=2).fit(frame[["x"]].to_numpy(), frame["y"])
+    spinney.save(model, tmp_path / "m.spinney")
+    frame[["x"]].to_parquet(path)
+    assert run("predict", tmp_path / "m.spinney", path).code == 0
+
+
+def test_parquet_without_rows_or_bytes_is_told_in_its_own_words(tmp_path: Path) -> None:
+    write_parquet(tmp_path / "t.parquet", n_rows=0)
+    with pytest.raises(CommandError, match="has columns but no rows; give at least one row"):
+        read_data(str(tmp_path / "t.parquet"), Format())
+    with pytest.raises(CommandError, match="is empty, not even a Parquet file without rows"):
+        read(tmp_path, b"", "t.parquet")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_no_python_object_is_given_to_threads_that_outlive_the_interpreter(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = b"a,b\n1,2\n" if name == "t.csv" else write_parquet(tmp_path / name).read_bytes()
+    before = sys.getrefcount(data)
+    copied = in_arrow(data, pyarrow)
+    assert copied.read() == data
+    assert sys.getrefcount(data) == before
+    received: list[Any] = []
+    for module, reader in ((arrow_csv, "read_csv"), (parquet, "read_table")):
+        real = getattr(module, reader)
+        monkeypatch.setattr(
+            module, reader, lambda file, *, real=real, **_: (received.append(file), real(file))[1]
+        )
+    read(tmp_path, data, name)
+    assert [type(file) for file in received] == [pyarrow.BufferReader]
 
 
 def test_columns_named_as_text_stay_text(tmp_path: Path) -> None:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import spinney
 from spinney.cli.models import MODELS
@@ -162,6 +165,62 @@ def test_validation_rows_decide_where_the_model_stops_early(
     )
     assert "decide when to stop" in ran.err
     assert json.loads(ran.out)["trees"] < 30
+
+
+SMALL_FAO = ("--model", "fao", "--param", "n_trees=2", "--param", "max_iter=3", "--n-jobs", 1)
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("income", SMALL_FAO),
+        ("wage", SMALL_FAO),
+        ("income", ("--model", "boosted", "--param", "n_estimators=3", "--n-jobs", 1)),
+        ("wage", ("--model", "gradient", "--param", "n_estimators=3", "--n-jobs", 1)),
+    ],
+)
+def test_the_bar_tells_the_error_on_rows_set_aside(
+    run: Run, table: Path, tmp_path: Path, target: str, words: tuple[object, ...]
+) -> None:
+    path = tmp_path / "m.spinney"
+    aside = ("--validation", 0.2)
+    ran = run("train", table, "-t", target, "--drop", "id", *words, *aside, "-o", path)
+    assert ran.code == 0, ran.err
+    assert re.search(r"validation (error|loss) \d", ran.err)
+    assert "decide when to stop" not in ran.err
+
+
+def test_rows_set_aside_that_decide_nothing_change_nothing(table: Path) -> None:
+    frame = pd.read_csv(table).drop(columns="id")
+    y = frame.pop("income")
+    forest = spinney.FAOForestClassifier(n_trees=2, max_iter=3, random_state=0, n_jobs=1)
+    alone = clone(forest).fit(frame[:90], y[:90]).trees_
+    judged = clone(forest).fit(frame[:90], y[:90], X_val=frame[90:], y_val=y[90:]).trees_
+    for one, other in zip(alone, judged, strict=True):
+        np.testing.assert_array_equal(one.split_weights, other.split_weights)
+        np.testing.assert_array_equal(one.leaf_values, other.leaf_values)
+
+
+def test_a_class_that_is_only_among_the_rows_set_aside_does_not_stop_the_fit(
+    run: Run, tmp_path: Path
+) -> None:
+    for labels in (["rare", *"abab" * 4], ["a", "b", "c", "d", "e"]):
+        rows = [[i % 7, label] for i, label in enumerate(labels)]
+        path = write_csv(tmp_path / "t.csv", ["x", "y"], rows)
+        for seed in range(3):
+            words = ("--validation", 0.4, *SMALL_FAO, "--random-state", seed)
+            ran = run("train", path, "-t", "y", *words, "-o", tmp_path / "m.spinney")
+            assert ran.code == 0, ran.err
+
+
+def test_a_target_of_one_class_is_told_of(run: Run, tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "t.csv", ["x", "y"], [[i, "a"] for i in range(9)])
+    ran = run("train", path, "-t", "y", *FAST, "-o", tmp_path / "m.spinney")
+    assert ran.code == 0, ran.err
+    assert "note: target 'y' is 'a' in all 9 rows" in ran.err
+    path = write_csv(tmp_path / "t.csv", ["x", "y"], [[i, 2.5] for i in range(9)])
+    ran = run("train", path, "-t", "y", *FAST, "-o", tmp_path / "m.spinney")
+    assert "note: target 'y' is 2.5 in all 9 rows" in ran.err
 
 
 def test_several_targets_are_a_regression_of_all(run: Run, table: Path, tmp_path: Path) -> None:

@@ -161,6 +161,18 @@ def test_a_split_reads_as_an_inequality():
     assert str(why).splitlines()[0] == "TAOTreeClassifier says yes (1)"
 
 
+def test_columns_that_are_not_written_are_counted():
+    weights = {column: 1.0 + column for column in range(11)}
+    model = as_classifier(tree_of([(weights, 0.5)], [[1, 0], [0, 1]]), ["no", "yes"])
+    why = explain(model, [1.0] * 11)
+    *_, last = str(why).splitlines()
+    left_out = sum(feature.share for feature in why.features[8:])
+    assert last.strip() == f"… 3 more columns, {left_out:.1%}"
+    assert last.strip() in why._repr_html_()
+    few = as_classifier(tree_of([({0: 1.0}, 0.5)], [[1, 0], [0, 1]]), ["no", "yes"])
+    assert "more column" not in str(explain(few, [1.0]))
+
+
 @pytest.mark.parametrize(
     ("weight", "bias", "value", "text"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spinney import TAOTreeClassifier, TAOTreeRegressor, regularization_path
+from spinney import TAOForestClassifier, TAOTreeClassifier, TAOTreeRegressor, regularization_path
 from spinney.plotting import RegularizationPathDisplay
 from tests.plotting.models import draw
 from tests.small_models import classes, numbers, rows, small_model
@@ -73,6 +73,26 @@ def test_alpha_of_zero_has_a_place_and_order_does_not_matter() -> None:
     assert ticks[0.1].get_text() == "0"
 
 
-def test_an_unknown_size_is_refused() -> None:
+def test_an_estimator_gives_the_display_of_its_path() -> None:
+    model = TAOTreeClassifier(max_depth=2, max_iter=2, random_state=0)
+    X, y, options = rows(), classes(), {"alphas": [1.0, 10.0], "cv": 2}
+    path = regularization_path(model, X, y, **options)
+    display = RegularizationPathDisplay.from_estimator(model, X, y, size="n_leaves", **options)
+    draw(display)
+    assert display.sizes.tolist() == path.n_leaves.tolist()
+    assert display.train_error.tolist() == path.train_error.tolist()
+    assert display.validation_error.tolist() == path.validation_error.tolist()
+    assert display.path_.best_estimator().alpha == display.best_alpha == path.best_alpha
+    assert not hasattr(model, "tree_")
+
+
+def test_an_estimator_without_a_path_is_refused() -> None:
+    with pytest.raises(TypeError, match="TAOForestClassifier"):
+        RegularizationPathDisplay.from_estimator(TAOForestClassifier(), rows(), classes())
+
+
+def test_an_unknown_size_is_refused_before_anything_is_fitted() -> None:
     with pytest.raises(ValueError, match="size='n_trees'"):
         RegularizationPathDisplay.from_path(small_model("regularization_path"), size="n_trees")
+    with pytest.raises(ValueError, match="size='n_trees'"):
+        RegularizationPathDisplay.from_estimator(None, None, None, size="n_trees")

@@ -71,7 +71,7 @@ def test_a_terminal_shows_one_line_that_is_rewritten(name: str, n_jobs: int) -> 
     assert all(len(state) <= 79 for state in states)
     assert f"{n_events}/{n_events} " in states[-1]
     assert "done" in states[-1]
-    assert f" {part_of(name)}s " in states[-1]
+    assert re.search(rf" {part_of(name)}{'s' if n_events > 1 else ''} ", states[-1])
 
 
 @every
@@ -88,8 +88,8 @@ def test_the_bar_shows_objective_validation_and_time() -> None:
     text = shown_on(io.StringIO(), estimator, data, **arguments)
     number = r"\d[\d.e+-]*"
     assert re.fullmatch(
-        rf"TAOBoostClassifier  4/4 rounds  \[#+\]  objective {number}  validation error {number}"
-        r"  0:\d\d, done\n",
+        rf"TAOBoostClassifier  4/4 rounds  \[#+\]  objective {number} +validation error {number}"
+        r" +0:\d\d, done\n",
         text,
     )
 
@@ -220,7 +220,7 @@ def test_time_left_follows_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "left" not in wide.texts[-1]
     time.now = 30.0
     progress.tell(progress.event(3), nothing)
-    assert wide.texts[-1].startswith("TAOForestClassifier  3/10 trees  [")
+    assert wide.texts[-1].startswith("TAOForestClassifier   3/10 trees  [")
     assert wide.texts[-1].endswith("0:30, 3:30 left")
     time.now = 4000.0
     progress.tell(progress.event(9), nothing)
@@ -260,6 +260,42 @@ def test_iterations_of_all_forests_are_counted(monkeypatch: pytest.MonkeyPatch) 
     progress.end_forest(nothing)  # it needed no more
     progress.notice(3, 2)
     assert " 7/10 iterations " in wide.texts[-1]
+
+
+@pytest.mark.parametrize(("columns", "n_blocks"), [(160, 24), (100, 24), (79, 16), (39, 8)])
+def test_the_bar_stays_as_long_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, columns: int, n_blocks: int
+) -> None:
+    wide = Wide(columns)
+    progress = bar_on(wide, monkeypatch)
+    progress.begin("iteration", 100)
+    for number, objective in enumerate((12345.6, 99.5, 1e-7, 3.25, 1e7, 2.0, 0.125), start=5):
+        event = replace(progress.event(number), objective=objective, validation=objective / 3)
+        progress.tell(event, nothing)
+    progress.end(nothing)
+    lengths = {text.count("█") + text.count("░") for text in wide.texts}
+    assert lengths == {n_blocks}
+    assert len({text.index("]") for text in wide.texts[1:]}) == 1
+
+
+def test_a_measure_that_gets_shorter_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = Wide(160)
+    progress = bar_on(wide, monkeypatch)
+    progress.begin("iteration", 9)
+    for number, objective in enumerate((1234.56, 2.0, 33.5), start=1):
+        event = replace(progress.event(number), objective=objective, validation=0.5)
+        progress.tell(event, nothing)
+    assert len({text.index("validation") for text in wide.texts[1:]}) == 1
+
+
+def test_one_part_is_one_and_not_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = Wide()
+    progress = bar_on(wide, monkeypatch)
+    progress.begin("tree", 1)
+    assert " 0/1 tree  [" in wide.texts[-1]
+    progress.begin("tree", None)
+    progress.tell(progress.event(1), nothing)
+    assert " 1 tree " in wide.texts[-1]
 
 
 @given(

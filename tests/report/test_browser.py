@@ -181,7 +181,7 @@ def test_a_tree_is_walked_by_clicking(forest, digits_page, open_report):
 
 
 def test_a_node_shows_hyperplane_scores_classes_and_rows(forest, digits_page, open_report):
-    opened = open_report(digits_page, "trees&tree=2&node=0")
+    opened = open_report(digits_page, "trees&tree=1&node=0")
     detail = opened.page.locator("#node-detail")
     X, y = digits()
     tree = forest.trees_[1]
@@ -196,6 +196,73 @@ def test_a_node_shows_hyperplane_scores_classes_and_rows(forest, digits_page, op
     [mix] = [text for text in opened.texts("#node-detail section") if text.startswith("Classes")]
     assert f"{most} ·" in mix
     assert detail.locator(".thumbs button").count() == 40
+
+
+def test_trees_are_counted_from_0_as_everywhere(digits_page, open_report):
+    opened = open_report(digits_page, "trees")
+    number = opened.page.locator("#tree-number")
+    assert number.input_value() == "0"
+    opened.page.get_by_label("Next tree").click()
+    opened.page.wait_for_selector("#node-heading:has-text('tree 1,')")
+    assert number.input_value() == "1"
+    assert "tree=1&" in opened.ask("() => location.hash")
+    for typed, kept in (("4", "4"), ("5", "4"), ("", "4"), ("0", "0")):  # there are five
+        number.fill(typed)
+        number.press("Enter")
+        opened.page.wait_for_timeout(60)
+        assert number.input_value() == kept
+    show(opened, "rows")
+    opened.page.wait_for_selector("tr[data-tree='4']")
+    assert opened.texts("tr[data-tree] button") == ["0", "1", "2", "3", "4"]
+    assert opened.page.locator("#way h3").inner_text().startswith("Way through tree 0")
+
+
+#: How far each pixel of the first picture of a node is from the colour of zero.
+STRENGTHS = """() => {
+    const canvas = document.querySelector("#node-detail canvas.picture");
+    const { width, height } = canvas;
+    const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+    const style = getComputedStyle(document.documentElement).getPropertyValue("--picture").trim();
+    const paper = [1, 3, 5].map((at) => parseInt(style.slice(at, at + 2), 16));
+    const distance = (i) => Math.hypot(...[0, 1, 2].map((c) => data[4 * i + c] - paper[c]));
+    return Array.from({ length: width * height }, (_, i) => distance(i));
+}"""
+
+
+@pytest.mark.parametrize("has_rows", [True, False])
+def test_a_picture_shows_what_the_bars_beside_it_show(has_rows, forest, tmp_path, open_report):
+    X, y = digits()
+    given = (X[300:], y[300:]) if has_rows else ()
+    path = forest.report(tmp_path / "r.html", *given, image_shape=(8, 8))
+    opened = open_report(path, "trees&tree=0&node=0")
+    tree = forest.trees_[0]
+    used = slice(*tree.split_indptr[:2])
+    columns = tree.split_indices[used]
+    effects = np.zeros(64)
+    effects[columns] = np.abs(tree.split_weights[used])
+    if has_rows:
+        effects *= X[300:].std(axis=0)
+    strengths = np.array(opened.ask(STRENGTHS))
+    assert set(np.flatnonzero(strengths)) <= set(columns)
+    best_first = np.argsort(-effects)[:5]
+    assert opened.texts("#node-detail .bars th")[:5] == [f"x{column}" for column in best_first]
+    assert strengths[best_first[0]] == strengths.max()
+    # Two hues, each of which grows with the effect.
+    for sign in (-1, 1):
+        of_sign = columns[sign * tree.split_weights[used] > 0]
+        ordered = of_sign[np.argsort(effects[of_sign])]
+        assert (np.diff(strengths[ordered]) > -1.5).all()  # colours are whole numbers
+    said = opened.page.locator("#node-detail").inner_text()
+    assert ("Picture and bars: weight × deviation of the column" in said) == has_rows
+
+
+def test_a_link_to_a_tree_takes_the_arrow_keys_at_once(forest, digits_page, open_report):
+    opened = open_report(digits_page, "trees&tree=1&node=0")
+    opened.page.keyboard.press("ArrowDown")
+    opened.page.wait_for_timeout(60)
+    tree = forest.trees_[1]
+    node = opened.ask("() => spinneyExplorer.state.node")
+    assert node in (tree.left[0], tree.right[0])
 
 
 def test_keys_walk_the_tree(forest, digits_page, open_report):
@@ -302,7 +369,7 @@ def test_zoom_and_drag_move_the_drawing(digits_page, open_report):
 def test_a_row_is_followed_through_every_tree(forest, digits_page, open_report):
     X, _ = digits()
     row = 17
-    opened = open_report(digits_page, f"rows&tree=3&node=0&row={row}")
+    opened = open_report(digits_page, f"rows&tree=2&node=0&row={row}")
     opened.page.wait_for_selector(".trees-table tbody tr:nth-child(5)")
     x = X[300 + row : 301 + row]
     said = opened.page.locator("[data-predicted]").get_attribute("data-predicted")
@@ -331,6 +398,33 @@ def test_a_row_is_followed_through_every_tree(forest, digits_page, open_report):
         assert float(step.get_attribute("data-sum")) == pytest.approx(score, rel=1e-9)
 
 
+def test_all_contributions_of_a_split_can_be_seen(forest, digits_page, open_report):
+    opened = open_report(digits_page, "rows&tree=2&node=0&row=17")
+    step = opened.page.locator(".steps li[data-node='0']")
+    bars, more = step.locator(".bars tr"), step.get_by_role("button", name="Show all")
+    tree = forest.trees_[2]
+    n_terms = tree.split_indptr[1]
+    seen = numbers_of(step.locator(".bars .figure"))
+    assert len(seen) < n_terms
+    assert "other terms" in bars.last.inner_text()
+    score = float(step.get_attribute("data-score"))
+    assert sum(seen) == pytest.approx(score, abs=0.002 * len(seen))
+    more.click()
+    x = digits()[0][317]
+    columns = tree.split_indices[:n_terms]
+    products = tree.split_weights[:n_terms].astype(float) * x[columns]
+    assert bars.count() == 1 + np.count_nonzero(products)
+    assert more.count() == 0
+    label = bars.nth(7).locator("th").inner_text()
+    [shown] = numbers_of(bars.nth(7).locator(".figure"))
+    assert shown == pytest.approx(products[columns == int(label[1:])][0], abs=0.002)
+
+
+def numbers_of(cells: Any) -> list[float]:
+    """Figures as the page writes them."""
+    return [float(text.replace("\u2212", "-")) for text in cells.all_inner_texts()]
+
+
 def paths_of(forest: Any, x: np.ndarray) -> list[np.ndarray]:
     """Nodes that a row passes in each tree, root first."""
     passed, begin = forest.decision_path(x)
@@ -341,7 +435,7 @@ def paths_of(forest: Any, x: np.ndarray) -> list[np.ndarray]:
 
 
 def test_the_way_of_a_row_is_drawn_in_its_tree(forest, digits_page, open_report):
-    opened = open_report(digits_page, "rows&tree=2&node=0&row=17")
+    opened = open_report(digits_page, "rows&tree=1&node=0&row=17")
     opened.page.get_by_role("button", name="show in the tree").click()
     opened.page.wait_for_selector(".edge.way")
     X, _ = digits()
@@ -444,7 +538,7 @@ def test_300_trees_of_depth_8_open_in_2_seconds_from_15_megabytes(tmp_path, open
     X = rng.integers(0, 256, (500, 784)) * (rng.random((500, 784)) < 0.2)
     path = model.report(tmp_path / "big.html", X, np.arange(500) % 10, image_shape=(28, 28))
     assert path.stat().st_size < 15_000_000
-    opened = [open_report(path, "trees&tree=300&node=0", width=1440) for _ in range(3)]
+    opened = [open_report(path, "trees&tree=299&node=0", width=1440) for _ in range(3)]
     assert opened[0].page.locator("[role=treeitem]").count() == 63  # five levels below the root
     # From the start of the navigation until the tree is drawn; other work may disturb one of them.
     assert (

@@ -167,7 +167,7 @@ def _check_kind(data: Data, name: str, role: str) -> None:
 
 def _unnamed_rows(model: Any, data: Data, console: Console, aside: Sequence[str]) -> NDArray[Any]:
     """Rows for a model that knows no names: all columns, in the order of the file."""
-    kept = [name for name in data.names if name not in aside]
+    kept = [name for name in data.names if name not in (*aside, *data.index)]
     if len(kept) != model.n_features_in_:
         raise CommandError(
             f"{data.name} has {counted(len(kept), 'column')}; the model was fitted without names "

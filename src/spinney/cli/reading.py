@@ -7,7 +7,6 @@ here, with the line where it is.
 from __future__ import annotations
 
 import gzip
-import io
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -66,6 +65,8 @@ class Data:
         Cells that mean a missing value.
     unnamed : int
         Columns without a name, which were left out.
+    index : tuple of str
+        Columns that pandas wrote as the index of a Parquet file.
     """
 
     table: Any
@@ -75,6 +76,7 @@ class Data:
     decimal: str = "."
     nulls: frozenset[str] = frozenset()
     unnamed: int = 0
+    index: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -142,21 +144,41 @@ def _bytes(path: str, name: str) -> bytes:
     return data
 
 
+def in_arrow(data: bytes, pyarrow: Any) -> Any:
+    """The bytes as a file in memory of Arrow's own.
+
+    Arrow reads ahead in threads that may let go of the file as late as the interpreter ends. A file
+    that holds a Python object, as `io.BytesIO` is or holds, needs the interpreter then, and the
+    process aborts.
+    """
+    stream = pyarrow.BufferOutputStream()
+    stream.write(data)
+    return pyarrow.BufferReader(stream.getvalue())
+
+
 def _read_parquet(data: bytes, name: str, pyarrow: Any) -> Data:
     from pyarrow import parquet
 
     try:
-        table = parquet.read_table(io.BytesIO(data))
+        table = parquet.read_table(in_arrow(data, pyarrow))
     except (pyarrow.ArrowException, OSError) as error:
         raise CommandError(f"{name} is a damaged Parquet file ({error}); copy it again") from error
     _check_names(table.column_names, name)
     if not table.num_rows:
-        raise CommandError(f"{name} has a header but no rows; give at least one row")
-    return Data(table.combine_chunks(), name)
+        raise CommandError(f"{name} has columns but no rows; give at least one row")
+    return Data(table.combine_chunks(), name, index=_index_of(table))
+
+
+def _index_of(table: Any) -> tuple[str, ...]:
+    """Columns that were the index of the data frame; a range is stored without a column."""
+    columns = (table.schema.pandas_metadata or {}).get("index_columns", ())
+    return tuple(column for column in columns if column in table.column_names)
 
 
 def _check_kind(data: bytes, path: str, name: str) -> None:
     """Raise if the file is empty, or plainly no CSV."""
+    if path.endswith(".parquet") and not data:
+        raise CommandError(f"{name} is empty, not even a Parquet file without rows; write it again")
     if not data.strip():
         raise CommandError(f"{name} is empty; give a header line with names and rows below it")
     if path.endswith(".parquet"):
@@ -191,7 +213,7 @@ def read_text(text: str, name: str, delimiter: str, form: Format, texts: Collect
     nulls = [*arrow_csv.ConvertOptions().null_values, *form.missing]
     try:
         table = arrow_csv.read_csv(
-            io.BytesIO(text.encode()),
+            in_arrow(text.encode(), pyarrow),
             parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             convert_options=arrow_csv.ConvertOptions(
                 strings_can_be_null=True,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
 import spinney
 from spinney.cli.arguments import add_command, add_json, add_table, add_target, share
@@ -162,11 +163,12 @@ def _fit(
     checkpoint: str | None,
     console: Console,
 ) -> None:
-    """Fit, with validation rows where the model chooses by them."""
+    """Fit, with the rows set aside where the model can be judged by them as it grows."""
     options: dict[str, Any] = {} if checkpoint is None else {"checkpoint": checkpoint}
-    if held_out is not None and _stops_early(estimator):
-        options.update(X_val=held_out[0], y_val=held_out[1])
-        console.say("the rows set aside decide when to stop, so their error flatters a little")
+    if held_out is not None and "X_val" in inspect.signature(estimator.fit).parameters:
+        options.update(_validation_rows(estimator, rows[1], *held_out))
+        if _stops_early(estimator):
+            console.say("the rows set aside decide when to stop, so their error flatters a little")
     try:
         with console.only_talk():
             estimator.fit(*rows, **options)
@@ -176,11 +178,20 @@ def _fit(
         raise
 
 
+def _validation_rows(
+    estimator: Any, y: NDArray[Any], aside: Any, y_aside: NDArray[Any]
+) -> dict[str, Any]:
+    """Rows set aside as `fit` takes them: those of classes that the training rows have too."""
+    if is_regressor(estimator):
+        return {"X_val": aside, "y_val": y_aside}
+    known = np.flatnonzero(np.isin(y_aside, y))
+    return {"X_val": aside.take(known), "y_val": y_aside[known]} if len(known) else {}
+
+
 def _stops_early(estimator: Any) -> bool:
-    """Whether the fit looks at validation rows if there are any."""
+    """Whether the fit chooses by validation rows, and not only tells of them."""
     parameters = estimator.get_params()
-    wanted = parameters.get("early_stopping") or parameters.get("n_iter_no_change") is not None
-    return bool(wanted) and "X_val" in inspect.signature(estimator.fit).parameters
+    return bool(parameters.get("early_stopping")) or parameters.get("n_iter_no_change") is not None
 
 
 def _summary(

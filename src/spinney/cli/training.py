@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from spinney.cli.arguments import format_of
 from spinney.cli.columns import check_finite, check_known, split_names
 from spinney.cli.console import Console
 from spinney.cli.errors import UsageError
-from spinney.cli.layout import counted
+from spinney.cli.layout import counted, listed
 from spinney.cli.reading import Data, read_data
 from spinney.cli.target import TASKS, Target, as_y, guess_task, take_target
 
@@ -50,6 +52,8 @@ def read_training(options: argparse.Namespace, console: Console) -> tuple[Data, 
     for name in options.target:
         if name in dropped:
             raise UsageError(f"--drop {name!r}: it is the target; it is no column to read anyway")
+    categorical = split_names(options.categorical, data.names)
+    dropped += _unnamed_index(data, [*dropped, *options.target, *categorical], console)
     data = data.with_table(data.table.drop_columns(dropped)) if dropped else data
     data, target = take_target(
         data, options.target, console, skip_missing=options.skip_missing_target
@@ -57,10 +61,22 @@ def read_training(options: argparse.Namespace, console: Console) -> tuple[Data, 
     task, why = guess_task(target)
     if options.task is None:
         console.say(f"{task} of {target.name}, because {why}{_otherwise(target, task)}")
+    tell_of_one_value(target, console)
     task = options.task or task
     check_finite(data, data.names)
     tell_of_texts(data, console)
     return data, as_y(target, task, data), task
+
+
+def _unnamed_index(data: Data, named: Collection[str], console: Console) -> list[str]:
+    """Columns of the data frame's index that no option names, said aloud."""
+    index = [name for name in data.index if name not in named]
+    if index:
+        console.say(
+            f"left out the index of the data frame: {listed(index)}; to read it, write the table "
+            "after reset_index()"
+        )
+    return index
 
 
 def _otherwise(target: Target, task: str) -> str:
@@ -68,6 +84,21 @@ def _otherwise(target: Target, task: str) -> str:
     if len(target.columns) > 1 or target.columns[0].dtype.kind != "f":
         return ""
     return f"; --task {next(name for name in TASKS if name != task)} if that is meant"
+
+
+def tell_of_one_value(target: Target, console: Console) -> None:
+    """Tell of targets that are the same in all rows, so that there is nothing to learn."""
+    for name, values in zip(target.names, target.columns, strict=True):
+        if len(np.unique(values)) == 1:
+            shown = f"{values[0]:g}" if values.dtype.kind == "f" else repr(str(values[0]))
+            console.say(
+                f"note: target {name!r} is {shown} in {_all(len(values))}; the model can only "
+                "say the same; check the table, or name another target"
+            )
+
+
+def _all(n_rows: int) -> str:
+    return "the only row" if n_rows == 1 else f"all {n_rows:,} rows"
 
 
 def tell_of_texts(data: Data, console: Console) -> None:

@@ -13,6 +13,9 @@ from spinney.explanations.words import Markup, element, number, plural, signed, 
 
 Row = tuple[float, ...]
 
+#: Columns that people are shown; `features` has all of them.
+MOST_COLUMNS = 8
+
 
 @dataclass(frozen=True)
 class Contribution:
@@ -244,7 +247,9 @@ class Explanation:
             lines += ["", *self._sum_lines()]
         if self.features:
             lines += ["", "columns on the way: share of the decisions, and which way they pulled"]
-            lines += [f"  {f.share:6.1%} {f.push:+7.1%}  {f.column}" for f in self.features[:8]]
+            shown = self.features[:MOST_COLUMNS]
+            lines += [f"  {f.share:6.1%} {f.push:+7.1%}  {f.column}" for f in shown]
+            lines += [f"  {rest}" for rest in self._columns_left_out()]
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -259,9 +264,10 @@ class Explanation:
             parts += [element("p", head), element("ul", *items)]
         rows: list[tuple[str, ...]] = [
             (f.column, f"{f.share:.1%}", f"{f.push:+.1%}", str(f.n_splits))
-            for f in self.features[:8]
+            for f in self.features[:MOST_COLUMNS]
         ]
         parts.append(table(("column", "share", "push", "splits"), rows))
+        parts += [element("p", rest) for rest in self._columns_left_out()]
         return element("div", *parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -275,6 +281,12 @@ class Explanation:
         if len(self.trees) == 1:
             return said
         return f"{said}: {self.combination} of {plural(len(self.trees), 'tree')}"
+
+    def _columns_left_out(self) -> list[str]:
+        """A line on the columns that are not shown, if there are any."""
+        left_out = self.features[MOST_COLUMNS:]
+        share = sum(feature.share for feature in left_out)
+        return [f"… {plural(len(left_out), 'more column')}, {share:.1%}"] if left_out else []
 
     def _most_decisive(self) -> list[TreeExplanation]:
         """Trees that add most to the explained output first; of equal ones the first."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from spinney.plotting.canvas import (
     axes_or_new,
@@ -27,14 +27,23 @@ SIZES = {"n_parameters": "parameters", "n_leaves": "leaves"}
 
 
 class PathLike(Protocol):
-    """What `spinney.regularization_path` returns."""
+    """What `spinney.regularization_path` returns: a frozen value, hence properties."""
 
-    alphas: NDArray[np.float64]
-    n_parameters: NDArray[np.int64]
-    n_leaves: NDArray[np.int64]
-    train_error: NDArray[np.float64]
-    validation_error: NDArray[np.float64] | None
-    validation_standard_error: NDArray[np.float64] | None
+    @property
+    def alphas(self) -> NDArray[np.float64]:
+        """Weights of the penalty, in the order of fitting."""
+
+    @property
+    def train_error(self) -> NDArray[np.float64]:
+        """Mean loss of a training row, one an `alpha`."""
+
+    @property
+    def validation_error(self) -> NDArray[np.float64] | None:
+        """Mean loss of a row that was not fitted, if there were such."""
+
+    @property
+    def validation_standard_error(self) -> NDArray[np.float64] | None:
+        """Its standard error."""
 
     def best_index(self, *, one_standard_error: bool = False) -> int:
         """Place of the tree to use."""
@@ -42,7 +51,7 @@ class PathLike(Protocol):
 
 @dataclass(eq=False, repr=False)
 class RegularizationPathDisplay:
-    """Error and size of trees against `alpha`; made by `from_path`.
+    """Error and size of trees against `alpha`; made by `from_estimator` or `from_path`.
 
     Attributes
     ----------
@@ -53,6 +62,8 @@ class RegularizationPathDisplay:
         Parameters or leaves.
     best_alpha, simplest_alpha : float or None
         The `alpha` of least validation error, and the largest within one standard error of it.
+    path_ : RegularizationPath
+        What is drawn, with its trees.
     ax_, figure_ : Axes, Figure
         For the errors.
     ax_size_ : Axes
@@ -68,9 +79,67 @@ class RegularizationPathDisplay:
     simplest_alpha: float | None = None
     size: str = "n_parameters"
     error_name: str = "mean loss of a row"
+    path_: PathLike = field(init=False)
     ax_: Axes = field(init=False)
     ax_size_: Axes = field(init=False)
     figure_: Figure = field(init=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        alphas: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+        cv: Any = None,
+        size: str = "n_parameters",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Fit a regularisation path and draw it, as scikit-learn's validation curve does.
+
+        Parameters
+        ----------
+        estimator : TAOTreeClassifier or TAOTreeRegressor
+            Says how trees are fitted. It need not be fitted, and it is not changed.
+        X, y : array-like of shapes (n_rows, n_features) and (n_rows,) or (n_rows, n_outputs)
+            Training rows.
+        alphas, sample_weight, X_val, y_val, cv : array-like, splitter or None, default=None
+            As of :func:`spinney.regularization_path`. Without validation rows and folds only the
+            training error is drawn, and no `alpha` is chosen.
+        size : {"n_parameters", "n_leaves"}, default="n_parameters"
+            What to show of the size.
+        ax : Axes, optional
+            Where to draw. Default: a new figure.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+            Its `path_` holds the trees, so that none need be fitted again.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from spinney import TAOTreeClassifier
+        >>> from spinney.plotting import RegularizationPathDisplay
+        >>> tree = TAOTreeClassifier(max_depth=3, random_state=0)
+        >>> X, y = load_iris(return_X_y=True)
+        >>> display = RegularizationPathDisplay.from_estimator(tree, X, y, alphas=[1, 10], cv=3)
+        >>> tree = display.path_.best_estimator()
+        """
+        # By the public name: displays lie below the estimators, and no other one fits any.
+        from spinney import regularization_path
+
+        check_matplotlib()
+        _check_size(size)
+        path = regularization_path(
+            estimator, X, y, alphas=alphas, sample_weight=sample_weight, X_val=X_val, y_val=y_val,
+            cv=cv,
+        )  # fmt: skip
+        return cls.from_path(path, size=size, ax=ax)
 
     @classmethod
     def from_path(
@@ -101,8 +170,7 @@ class RegularizationPathDisplay:
         >>> display = RegularizationPathDisplay.from_path(path)
         """
         check_matplotlib()
-        if size not in SIZES:
-            raise ValueError(f"size={size!r}; give one of {tuple(SIZES)}; try 'n_parameters'.")
+        _check_size(size)
         order = np.argsort(path.alphas, kind="stable")
         error, deviation = path.validation_error, path.validation_standard_error
         has_error = error is not None and deviation is not None
@@ -115,6 +183,7 @@ class RegularizationPathDisplay:
             size=size,
             error_name=_error_name(path),
         )
+        display.path_ = path
         if has_error:
             display.best_alpha = float(path.alphas[path.best_index()])
             simplest = path.best_index(one_standard_error=True)
@@ -210,6 +279,11 @@ class RegularizationPathDisplay:
         ticks = [zero, *decades.tolist()]
         self.ax_.set_xticks(ticks, ["0", *(number(decade) for decade in decades.tolist())])
         self.ax_.minorticks_off()
+
+
+def _check_size(size: str) -> None:
+    if size not in SIZES:
+        raise ValueError(f"size={size!r}; give one of {tuple(SIZES)}; try 'n_parameters'.")
 
 
 def _error_name(path: PathLike) -> str:

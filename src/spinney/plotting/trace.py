@@ -106,7 +106,8 @@ class TraceDisplay:
         else:
             raise TypeError(
                 f"model={type(model).__name__} keeps no trace: its trees are not optimised in "
-                "sweeps; give a fitted TAO tree, TAO forest, gradient boosting or FAO forest."
+                "sweeps; give a fitted TAO tree, TAO forest, AdaBoost of TAO trees, gradient "
+                "boosting or FAO forest."
             )
         if number is not None:
             if not 0 <= number < len(traces):

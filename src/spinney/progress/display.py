@@ -12,9 +12,12 @@ from spinney.progress.listener import Listener, Plan, Snapshot
 from spinney.progress.screen import Screen, screen_for, write_line
 from spinney.progress.words import clock, line_of, measures
 
-#: Characters of the bar itself: the most for which there is room. Few sizes, so that the bar stays
-#: as it is while the words behind it change.
-BARS = (24, 16, 8)
+#: Characters of the bar itself, by the least columns of the screen that they are for. The words
+#: have no say in it, so that the bar stays as long as it is while they change.
+BARS = ((100, 24), (60, 16), (0, 8))
+
+#: Characters that a measure has at least: six digits and the point.
+MEASURE = 7
 
 
 def display_for(verbose: int | bool) -> Listener | None:
@@ -52,6 +55,7 @@ class LiveBar(Listener):
         self._event: FitEvent | None = None
         self._done: dict[int, int] = {}  # parts by forest
         self._n_restored = 0
+        self._widest: dict[str, int] = {}  # characters by the name of a measure
 
     def begin(self, plan: Plan) -> None:
         """Show the bar at its beginning."""
@@ -116,32 +120,42 @@ class LiveBar(Listener):
             screen.finish(self._fitted(how, screen))
 
     def _fitted(self, last: str, screen: Screen) -> str:
-        """The text, with as much of it as there is room for, and a bar if there is more."""
-        first, n_all = self._plan.first, self._n_all
-        of = "" if n_all is None else f"/{first + n_all}"
-        counted = f"{first + self._n_done}{of} {self._plan.part}s"
-        when = f"{clock(self._elapsed())}{last and f', {last}'}"
+        """The bar, with as many words around it as there is room for; without room no bar."""
+        counted, bar = self._counted(), self._bar(screen)
+        elapsed = clock(self._elapsed())
+        when = f"{elapsed}, {last}" if last else elapsed
+        shortly = elapsed if last.endswith("left") else last or elapsed
         said = self._measures()
-        for before, after in (
-            (f"{self._plan.estimator}  {counted}", [*said, when]),
-            (counted, [*said, when]),
-            (counted, [*said[-1:], when]),
-            (counted, [when]),
+        for parts in (
+            [self._plan.estimator, counted, *bar, *said, when],
+            [counted, *bar, *said, when],
+            [counted, *bar, *said[-1:], when],
+            [counted, *bar, when],
+            [counted, *bar, shortly],
+            [counted, when],
         ):
-            text = "  ".join([before, *after])
+            text = "  ".join(parts)
             if len(text) <= screen.n_columns:
-                bar = self._bar(screen.n_columns - len(text), blocks=screen.has_blocks)
-                return "  ".join([before, *bar, *after])
+                return text
         return counted[: screen.n_columns]
 
-    def _bar(self, room: int, *, blocks: bool) -> list[str]:
-        """The bar itself, if there is room for one."""
+    def _counted(self) -> str:
+        """Parts done of how many, as wide from the first to the last."""
+        first, n_all, part = self._plan.first, self._n_all, self._plan.part
+        done = first + self._n_done
+        if n_all is None:
+            return f"{done} {part}" if done == 1 else f"{done} {part}s"
+        total = f"{first + n_all}"
+        return f"{done:>{len(total)}}/{total} {part}" + ("" if total == "1" else "s")
+
+    def _bar(self, screen: Screen) -> list[str]:
+        """The bar itself, if it is known where it ends."""
         n_all = self._n_all
-        width = next((width for width in BARS if width + len("  []") <= room), None)
-        if n_all is None or width is None:
+        if n_all is None:
             return []
+        width = next(width for least, width in BARS if least <= screen.n_columns)
         n_full = width * min(self._n_done, n_all) // n_all if n_all else width
-        full, empty = "█░" if blocks else "#."
+        full, empty = "█░" if screen.has_blocks else "#."
         return [f"[{full * n_full}{empty * (width - n_full)}]"]
 
     def _measures(self) -> list[str]:
@@ -149,9 +163,16 @@ class LiveBar(Listener):
         if self._event is None:
             return []
         event = self._event
-        return measures(
+        said = measures(
             event if event.objective is None else replace(event, loss=None), self._plan.validation
         )
+        return [self._as_wide_as_ever(text) for text in said]
+
+    def _as_wide_as_ever(self, text: str) -> str:
+        """A measure with blanks behind it, so that nothing moves when a number gets shorter."""
+        name, _, number = text.rpartition(" ")
+        self._widest[name] = max(self._widest.get(name, MEASURE), len(number))
+        return f"{name} {number:<{self._widest[name]}}"
 
     def _elapsed(self) -> float:
         heard = 0.0 if self._event is None else self._event.seconds

@@ -3,27 +3,31 @@
 const FEW_BARS = 12;
 
 // A table of named bars. Items: {label, value, text, colour?, mark?}. Bars of both signs start in
-// the middle. More than `few` items hide behind a button.
-function barTable(items, { few = FEW_BARS, label = "", largest = null } = {}) {
-  const size = largest ?? Math.max(...items.map((item) => Math.abs(item.value)), 1e-300);
-  const isSigned = items.some((item) => item.value < 0);
+// the middle. More than `few` items hide behind a button; `sumOf` makes one item that stands for
+// those that are hidden.
+function barTable(items, { few = FEW_BARS, label = "", largest = null, sumOf = null } = {}) {
+  const hidden = items.length <= few + 1 ? [] : items.slice(few);
+  const sum = hidden.length && sumOf ? [sumOf(hidden)] : [];
+  const all = [...items, ...sum];
+  const size = largest ?? Math.max(...all.map((item) => Math.abs(item.value)), 1e-300);
+  const isSigned = all.some((item) => item.value < 0);
   const body = make("tbody");
-  const longest = (part) => Math.min(Math.max(...items.map((item) => lengthOf(item[part]))), 22);
+  const longest = (part) => Math.min(Math.max(...all.map((item) => lengthOf(item[part]))), 22);
   const css = {
     "--label-width": `${Math.min(longest("label"), 19) + 3}ch`,
     "--figure-width": `${longest("text") + 2}ch`,
   };
   const table = make("table", { class: isSigned ? "bars signed" : "bars", "aria-label": label, css }, body);
-  const add = (item) => body.append(barRow(item, size, isSigned));
-  items.slice(0, few).forEach(add);
-  if (items.length <= few + 1) {
-    items.slice(few).forEach(add);
-    return table;
-  }
+  const drawn = (some) => some.map((item) => barRow(item, size, isSigned));
+  body.append(...drawn(items.slice(0, items.length - hidden.length)));
+  if (!hidden.length) return table;
+  const sumRows = drawn(sum);
+  body.append(...sumRows);
   const more = action(
     `Show all ${count(items.length)}`,
     () => {
-      items.slice(few).forEach(add);
+      sumRows.forEach((row) => row.remove());
+      body.append(...drawn(hidden));
       more.remove();
     },
     { class: "plain more" },

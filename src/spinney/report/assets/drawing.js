@@ -429,12 +429,10 @@ function leafRange(tree) {
   return [low, high];
 }
 
-// A hyperplane with its zeros, as a picture wants it.
+// A hyperplane with its zeros, as a picture wants it: effects, as the bars have them.
 function planeAsRow(plane) {
   const values = new Float64Array(nCoordinates);
-  plane.indices.forEach((coordinate, k) => {
-    values[coordinate] = plane.weights[k];
-  });
+  for (const { coordinate, effect } of byEffect(plane)) values[coordinate] = effect;
   return values;
 }
 

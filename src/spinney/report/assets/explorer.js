@@ -7,7 +7,7 @@ let spreads = new Float32Array(nCoordinates).fill(1);
 
 function go(changes) {
   Object.assign(state, changes);
-  const parts = [state.view, `tree=${state.tree + 1}`, `node=${state.node}`];
+  const parts = [state.view, `tree=${state.tree}`, `node=${state.node}`];
   if (state.row >= 0) parts.push(`row=${report.rows.numbers[state.row]}`);
   const address = `#${parts.join("&")}`;
   if (location.hash !== address) history.replaceState(null, "", address);
@@ -18,7 +18,7 @@ function readAddress() {
   const [view, ...rest] = location.hash.slice(1).split("&");
   if (VIEWS.includes(view)) state.view = view;
   const given = Object.fromEntries(rest.map((part) => part.split("=")));
-  const tree = Number(given.tree) - 1;
+  const tree = Number(given.tree);
   if (Number.isInteger(tree) && tree >= 0 && tree < report.nTreesShown) state.tree = tree;
   const node = Number(given.node);
   if (Number.isInteger(node) && node >= 0) state.node = node;
@@ -41,6 +41,12 @@ async function render() {
   }
   views[state.view] ??= state.view === "trees" ? new TreesView(panel) : new RowsView(panel);
   await views[state.view].update();
+}
+
+// What the address asks for, with the keyboard where it is of use.
+async function renderAddress() {
+  await render();
+  if (state.view === "trees") views.trees.focusNode();
 }
 
 function setUpTabs() {
@@ -123,10 +129,10 @@ async function start() {
   readAddress();
   addEventListener("hashchange", () => {
     readAddress();
-    render();
+    renderAddress();
   });
   ({ spreads } = await readBlock("spreads"));
-  await render();
+  await renderAddress();
   // For the console of the browser: the report, its trees and rows.
   window.spinneyExplorer = Object.freeze({ report, state, treeOf, rowsOf, go });
   document.documentElement.dataset.ready = String(Math.round(performance.now())); // milliseconds to open

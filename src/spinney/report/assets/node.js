@@ -1,6 +1,7 @@
 // What is known of one node: its hyperplane, the rows that reach it, and where they go.
 
 const MOST_ROWS_OF_NODE = 40;
+const EFFECT = "weight × deviation of the column";
 
 function describeNode(panel, tree, node, rows, chosenRow) {
   replaceContent(
@@ -21,7 +22,7 @@ function nodeHeading(tree, node) {
     "h2",
     { id: "node-heading" },
     `${kind} ${node}`,
-    make("span", { class: "quiet" }, ` tree ${tree.number + 1}, depth ${tree.depth[node]}`),
+    make("span", { class: "quiet" }, ` tree ${tree.number}, depth ${tree.depth[node]}`),
   );
 }
 
@@ -73,7 +74,7 @@ function hyperplanePart(tree, node) {
     "section",
     {},
     make("h3", {}, "Hyperplane"),
-    isPicture ? picture(planeAsRow(plane), "Weights of the hyperplane: orange pulls right, blue left") : null,
+    isPicture ? picture(planeAsRow(plane), `${pictured()}: orange pulls right, blue left`) : null,
     items.length
       ? barTable(items, { few, label: "Weights of the hyperplane" })
       : quiet("No weights: all rows go one way."),
@@ -85,8 +86,13 @@ function hyperplanePart(tree, node) {
       ` ${signed(tree.bias(node))} ≥ 0, `,
       make("span", { class: "quiet" }, `${plural(terms.length, "weight")} of ${count(nCoordinates)}`),
     ),
-    hasRows ? quiet("Bars: weight × deviation of the column. Figures: the weight.") : null,
+    hasRows ? quiet(`${isPicture ? "Picture and bars" : "Bars"}: ${EFFECT}. Figures: the weight.`) : null,
   );
+}
+
+// What the picture of a hyperplane shows; without rows there are no deviations.
+function pictured() {
+  return hasRows ? `Hyperplane, ${EFFECT}` : "Weights of the hyperplane";
 }
 
 function scorePart(tree, node, rows) {

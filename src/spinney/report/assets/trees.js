@@ -9,9 +9,9 @@ class TreesView {
     this.number = make("input", {
       type: "number",
       id: "tree-number",
-      min: 1,
-      max: report.nTreesShown,
-      value: 1,
+      min: 0,
+      max: report.nTreesShown - 1,
+      value: 0,
       on: { change: () => this.typed() },
     });
     this.search = make("input", {
@@ -58,7 +58,7 @@ class TreesView {
       action("‹", () => this.step(-1), { "aria-label": "Previous tree" }),
       this.number,
       action("›", () => this.step(1), { "aria-label": "Next tree" }),
-      make("span", { class: "quiet" }, `of ${count(report.nTreesShown)}`),
+      make("span", { class: "quiet" }, `of ${count(report.nTreesShown)}, counted from 0`),
       make(
         "label",
         { for: "tree-search", class: "grow" },
@@ -94,14 +94,19 @@ class TreesView {
   }
 
   typed() {
-    const wanted = Math.round(Number(this.number.value)) - 1;
+    const wanted = this.number.value === "" ? -1 : Math.round(Number(this.number.value));
     if (wanted >= 0 && wanted < report.nTreesShown) go({ tree: wanted, node: 0 });
-    else this.number.value = state.tree + 1;
+    else this.number.value = state.tree;
   }
 
   chooseNode(node, options = {}) {
     this.focus = options.focus ?? false;
     go({ node });
+  }
+
+  // Whoever opens a link to a tree can walk it with the arrow keys at once.
+  focusNode() {
+    this.drawing.choose(this.drawing.node, { focus: true });
   }
 
   async update() {
@@ -110,7 +115,7 @@ class TreesView {
     const rows = hasRows ? await rowsOf() : null;
     if (state.tree !== number || state.node !== node) return; // something newer was asked for
     const at = Math.min(node, tree.nNodes - 1);
-    this.number.value = number + 1;
+    this.number.value = number;
     if (this.drawing.tree !== tree || this.theme !== themeNow()) {
       this.theme = themeNow();
       this.drawing.show(tree, at);

@@ -219,9 +219,9 @@ function treeLine(rows, row, tree, place) {
     make(
       "td",
       {},
-      action(`${tree.number + 1}`, choose, {
+      action(`${tree.number}`, choose, {
         class: "link",
-        "aria-label": `Follow the row through tree ${tree.number + 1}`,
+        "aria-label": `Follow the row through tree ${tree.number}`,
       }),
     ),
     make("td", { class: "way-letters" }, way.length ? way : "–"),
@@ -263,7 +263,7 @@ async function showWay(holder, rows, row, number) {
     make(
       "h3",
       {},
-      `Way through tree ${number + 1} `,
+      `Way through tree ${number} `,
       action("show in the tree", () => go({ view: "trees", node: leaf }), { class: "link" }),
     ),
     make(
@@ -281,28 +281,20 @@ function wayStep(tree, node, next, rows, row) {
   const terms = rows.contributions(plane, row);
   const bias = tree.bias(node);
   const [score] = rows.scores(plane, bias, [row]);
-  const shown = terms.slice(0, FEW_TERMS);
-  const rest = terms.slice(FEW_TERMS).reduce((sum, term) => sum + term.product, 0);
-  const items = shown.map((term) => ({
+  const items = terms.map((term) => ({
     label: name(report.coordinates[term.coordinate]),
     value: term.product,
     text: signed(term.product),
     title: `${number(term.weight)} × ${number(term.value)}`,
   }));
-  if (terms.length > FEW_TERMS)
-    items.push({
-      label: make("i", {}, `${count(terms.length - FEW_TERMS)} other terms`),
-      value: rest,
-      text: signed(rest),
-    });
-  items.push({ label: make("i", {}, "bias"), value: bias, text: signed(bias) });
+  const biasItem = { label: make("i", {}, "bias"), value: bias, text: signed(bias) };
   const isOff = score >= 0 !== isRight;
   return make(
     "li",
     {
       "data-node": node,
       "data-score": score,
-      "data-sum": shown.reduce((sum, term) => sum + term.product, rest + bias),
+      "data-sum": terms.reduce((sum, term) => sum + term.product, bias),
     },
     make(
       "p",
@@ -320,9 +312,15 @@ function wayStep(tree, node, next, rows, row) {
       report.imageShape
         ? picture(productsAsRow(terms), "Contributions of the pixels: orange pulls right, blue left")
         : null,
-      barTable(items, { few: 40, label: "Contributions" }),
+      barTable([biasItem, ...items], { few: FEW_TERMS + 1, label: "Contributions", sumOf: otherTerms }),
     ),
   );
+}
+
+// Terms that are not shown yet, as one bar: what is seen adds up to the score all the same.
+function otherTerms(items) {
+  const sum = items.reduce((total, item) => total + item.value, 0);
+  return { label: make("i", {}, `${count(items.length)} other terms`), value: sum, text: signed(sum) };
 }
 
 function productsAsRow(terms) {
