@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,54 +18,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from spinney.data import as_rows
 from spinney.tables import TableEncoding
 from spinney.tree import Forest, Tree
+from spinney.tree.readout import Readout
 from spinney.tree.route import outputs
 
 Floats = NDArray[np.float64]
 
 #: Score of a class that no training row of a linear leaf had is below this.
 UNSEEN = -1e199
-
-
-class Readout(Protocol):
-    """How the trees of a forest become a prediction; every estimator makes one."""
-
-    @property
-    def forest(self) -> Forest:
-        """The trees."""
-
-    @property
-    def says(self) -> str:
-        """What a tree adds: a vote for its "label", its "outputs" or its "probabilities"."""
-
-    @property
-    def finish(self) -> str:
-        """What becomes of the totals."""
-
-    @property
-    def tree_weights(self) -> Floats:
-        """What each tree counts."""
-
-    @property
-    def offsets(self) -> Floats:
-        """What is added to the sum over the trees."""
-
-    @property
-    def classes(self) -> NDArray[Any] | None:
-        """Class labels, None for numbers."""
-
-    @property
-    def reject_label(self) -> object:
-        """Label of rows whose best classes tie, or None."""
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether a prediction of numbers is one number a row."""
-
-    def finished(self, totals: Floats) -> Floats:
-        """Probabilities or numbers."""
-
-    def labels(self, totals: Floats) -> NDArray[Any]:
-        """Class of each row."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ is asked from the model.
 """
 
 from spinney.report.compact import compact_summary
-from spinney.report.subject import Readout, Subject
+from spinney.report.subject import Subject
 from spinney.report.write import write_report
 
-__all__ = ["Readout", "Subject", "compact_summary", "write_report"]
+__all__ = ["Subject", "compact_summary", "write_report"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,38 +13,7 @@ from numpy.typing import NDArray
 from spinney import _core
 from spinney.data import Matrix, as_rows
 from spinney.tree.forest import Forest
-
-
-class Readout(Protocol):
-    """From leaves to a prediction, as the estimators tell it."""
-
-    @property
-    def forest(self) -> Forest:
-        """The trees."""
-
-    @property
-    def says(self) -> str:
-        """What a tree adds for a row: "label", "outputs" or "probabilities"."""
-
-    @property
-    def finish(self) -> str:
-        """What becomes of the totals: "identity", "mean", "shares", "softmax" or "nearest"."""
-
-    @property
-    def tree_weights(self) -> NDArray[np.float64]:
-        """What each tree counts."""
-
-    @property
-    def offsets(self) -> NDArray[np.float64]:
-        """What is added to the sum over the trees."""
-
-    @property
-    def classes(self) -> NDArray[Any] | None:
-        """Class labels; None if numbers are predicted."""
-
-    @property
-    def reject_label(self) -> object:
-        """Label of rows whose best classes tie; None if there is none."""
+from spinney.tree.readout import Readout
 
 
 @dataclass(frozen=True, eq=False)
