@@ -6,7 +6,7 @@ library. Slowness is welcome; cleverness is not.
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from scipy.optimize import linprog, minimize
@@ -96,6 +96,25 @@ def decision_path(tree, X, score=score):
 def reach(tree, X):
     """Number of rows that meet each node."""
     return decision_path(tree, X).sum(axis=0).astype(np.int64)
+
+
+def shrunken_answer(tree, X, weights, targets, x, strength):
+    """Mean target at the root, and of each step of the row's way a part of the change in mean."""
+    paths = [path_of_row(tree, row) for row in X]
+
+    def rows_of(node):
+        return [n for n in range(len(X)) if node in paths[n] and weights[n] > 0]
+
+    def mean(node):
+        rows = rows_of(node)
+        return sum(weights[n] * targets[n] for n in rows) / sum(weights[n] for n in rows)
+
+    path = path_of_row(tree, x)
+    answer = mean(path[0])
+    for above, below in pairwise(path):
+        n_rows = sum(weights[n] for n in rows_of(above))
+        answer = answer + (mean(below) - mean(above)) / (1 + strength / n_rows)
+    return answer
 
 
 # --- many trees --------------------------------------------------------------------------------

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from spinney import _core
 from spinney.data import SCALE_OF_RANGE, Problem
+from spinney.tree.route import apply
+from spinney.tree.shrink import shrink_leaves
 from spinney.tree.structure import Tree
 
 #: Columns of a node are candidates, pairs or sums of them are, or all are used together.
@@ -93,6 +95,8 @@ class GrowOptions:
         Nodes of fewer rows are leaves.
     choice : {"bound", "oob"}
         Whether the trees of a forest have their splits judged by the rows not drawn for them.
+    leaf_shrinkage : float
+        How far leaves are drawn towards the nodes above them, in rows; 0 for not at all.
     n_candidates : int
         Columns, pairs or sums of columns that a split tries; 0 for as many as there are columns.
     co2 : CO2Options
@@ -116,6 +120,7 @@ class GrowOptions:
     max_depth: int = 0
     min_rows: int = 2
     choice: str = "bound"
+    leaf_shrinkage: float = 0.0
     n_candidates: int = 0
     co2: CO2Options = field(default_factory=CO2Options)
     n_steps: int = 100
@@ -175,7 +180,7 @@ def grow_tree(
         ),
         callback,
     )
-    return Tree(
+    tree = Tree(
         n_features=problem.n_features,
         left=left,
         right=right,
@@ -189,6 +194,12 @@ def grow_tree(
         leaf_indices=np.zeros(0, dtype=np.int32),
         leaf_weights=np.zeros(0, dtype=np.float32),
     )
+    if options.leaf_shrinkage == 0:
+        return tree
+    leaves = tree.leaf_index[apply(tree, problem.rows, options.n_threads)]
+    leaf_rows = np.zeros(tree.n_leaves)
+    np.add.at(leaf_rows, leaves, problem.sample_weight)
+    return shrink_leaves(tree, leaf_rows, options.leaf_shrinkage)
 
 
 def _inverse_scale(

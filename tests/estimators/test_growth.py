@@ -56,6 +56,7 @@ CLASSIFIERS = [
     RandomDecisionForestClassifier(3, random_state=0),
     RandomDecisionForestClassifier(3, split="perceptron", max_iter=5, random_state=0),
     CO2ForestClassifier(3, max_iter=10, relabel_epochs=5, choice="oob", random_state=0),
+    CO2ForestClassifier(3, max_iter=5, leaf_shrinkage=4.0, random_state=0),
 ]
 REGRESSORS = [
     GreedyForestRegressor(3, random_state=0),
@@ -63,10 +64,12 @@ REGRESSORS = [
     GreedyForestRegressor(3, split="probes", n_candidates=5, random_state=0),
     CO2ForestRegressor(3, max_iter=5, random_state=0),
     CO2ForestRegressor(3, max_iter=5, choice="oob", random_state=0),
+    GreedyForestRegressor(3, leaf_shrinkage=4.0, random_state=0),
 ]
 TREES = [
     CO2TreeClassifier(max_iter=5, random_state=0),
     CO2TreeRegressor(max_iter=5, random_state=0),
+    CO2TreeClassifier(max_iter=5, leaf_shrinkage=4.0, random_state=0),
 ]
 FORESTS = [*CLASSIFIERS, *REGRESSORS]
 KINDS = [
@@ -316,7 +319,10 @@ def test_balanced_class_weight_counts_all_classes_alike(estimator: Any) -> None:
 @every
 @pytest.mark.parametrize("unit", [1e-30, 1e30])
 def test_weights_in_any_unit_are_fitted(estimator: Any, unit: float) -> None:
-    fitted = fresh(estimator).fit(X, Y, sample_weight=np.full(150, unit))
+    in_units = {}
+    if "leaf_shrinkage" in estimator.get_params():  # counts rows by their weight
+        in_units["leaf_shrinkage"] = estimator.leaf_shrinkage * unit
+    fitted = fresh(estimator, **in_units).fit(X, Y, sample_weight=np.full(150, unit))
     assert fitted.score(X, Y) > 0.7
 
 

@@ -170,6 +170,10 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
         Nodes of fewer rows are leaves.
+    leaf_shrinkage : float, default=0.0
+        How far leaves are drawn towards the means of the nodes above them, in rows of weight 1: a
+        step out of a node of so many rows counts half. Try 3 to 30 where classes overlap or there
+        are few trees. 0 leaves them as they are.
     bootstrap : bool, default=True
         Draw the rows of each tree with replacement.
     max_samples : int, float or None, default=None
@@ -256,6 +260,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         criterion: str = "entropy",
         max_depth: int | None = None,
         min_samples_split: int = 2,
+        leaf_shrinkage: float = 0.0,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
         oob_score: bool = False,
@@ -281,6 +286,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
+        self.leaf_shrinkage = leaf_shrinkage
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score
@@ -336,6 +342,10 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
         Nodes of fewer rows are leaves.
+    leaf_shrinkage : float, default=0.0
+        How far leaves are drawn towards the means of the nodes above them, in rows of weight 1: a
+        step out of a node of so many rows counts half. Try 3 to 30 where classes overlap or there
+        are few trees. 0 leaves them as they are.
     bootstrap : bool, default=True
         Draw the rows of each tree with replacement.
     max_samples : int, float or None, default=None
@@ -413,6 +423,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         tol: float = 1e-3,
         max_depth: int | None = None,
         min_samples_split: int = 2,
+        leaf_shrinkage: float = 0.0,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
         oob_score: bool = False,
@@ -436,6 +447,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         self.tol = tol
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
+        self.leaf_shrinkage = leaf_shrinkage
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score
@@ -484,6 +496,10 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
         Nodes of fewer rows are leaves.
+    leaf_shrinkage : float, default=0.0
+        How far leaves are drawn towards the means of the nodes above them, in rows of weight 1: a
+        step out of a node of so many rows counts half. Try 3 to 30 where classes overlap or there
+        are few trees. 0 leaves them as they are.
     class_weight : None, "balanced" or dict, default=None
         Factors on the sample weights by class.
     random_state : int, RandomState or None, default=None
@@ -550,6 +566,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         criterion: str = "entropy",
         max_depth: int | None = None,
         min_samples_split: int = 2,
+        leaf_shrinkage: float = 0.0,
         class_weight: object = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -569,6 +586,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
+        self.leaf_shrinkage = leaf_shrinkage
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -612,6 +630,10 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
         Nodes of fewer rows are leaves.
+    leaf_shrinkage : float, default=0.0
+        How far leaves are drawn towards the means of the nodes above them, in rows of weight 1: a
+        step out of a node of so many rows counts half. Try 3 to 30 where classes overlap or there
+        are few trees. 0 leaves them as they are.
     random_state : int, RandomState or None, default=None
         The same seed gives the same tree, bit for bit, for any `n_jobs`.
     n_jobs : int or None, default=None
@@ -673,6 +695,7 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         tol: float = 1e-3,
         max_depth: int | None = None,
         min_samples_split: int = 2,
+        leaf_shrinkage: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -690,6 +713,7 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         self.tol = tol
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
+        self.leaf_shrinkage = leaf_shrinkage
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -18,6 +18,7 @@ from spinney.estimators.parameters import (
     check_choice,
     check_integer,
     check_n_jobs,
+    check_real,
 )
 from spinney.estimators.sampled import SampledForest
 from spinney.estimators.telling import model_so_far, tell_tree
@@ -35,6 +36,7 @@ class GrownEstimator(Estimator):
         if self.max_depth is not None:
             check_integer("max_depth", self.max_depth, minimum=1, example="None for no limit")
         check_integer("min_samples_split", self.min_samples_split, minimum=2, example="2")
+        check_real("leaf_shrinkage", self.leaf_shrinkage, minimum=0.0, example="10.0")
         check_n_jobs(self.n_jobs)
         if not isinstance(self.verbose, (bool, np.bool_)):
             check_integer("verbose", self.verbose, minimum=0, example="1 for a live bar")
@@ -57,6 +59,7 @@ class GrownEstimator(Estimator):
             criterion=self.criterion if is_classifier(self) else "entropy",
             max_depth=int(self.max_depth or 0),
             min_rows=int(self.min_samples_split),
+            leaf_shrinkage=float(self.leaf_shrinkage),
             n_candidates=n_candidates,
         )
 

@@ -121,6 +121,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
     criterion = "entropy"
     feature_sampling = "global"
     bootstrap = False
+    leaf_shrinkage = 0.0  # leaves are as they were grown [1], section 3
     max_samples = 1.0
     oob_score = False
 
