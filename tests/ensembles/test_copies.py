@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
-from spinney import FAOForestClassifier, FAOForestRegressor
+from spinney import FAOForestClassifier, FAOForestRegressor, TAOBoostClassifier
 from spinney.data import classification_problem, regression_problem
-from spinney.ensembles import averaging
+from spinney.ensembles import averaging, boosting
 from spinney.ensembles.copies import GappedCopies
 from spinney.optimize.fao import optimize_forest
+from spinney.optimize.tao import optimize_tree
 
 DIGITS = load_digits(return_X_y=True)
 
@@ -86,32 +87,58 @@ def fitted(**values):
     return FAOForestClassifier(2, **{**given, **values}).fit(X[:400], y[:400])
 
 
+def boosted(**values):
+    X, y = DIGITS
+    given = {"max_depth": 3, "max_iter": 3, "n_copies": 2, "random_state": 0}
+    return TAOBoostClassifier(3, **{**given, **values}).fit(X[:400], y[:400])
+
+
 def is_same(one, two):
     return all(a.same_as(b) for a, b in zip(one.trees_, two.trees_, strict=True))
 
 
-def test_jobs_change_nothing():
-    assert is_same(fitted(), fitted(n_jobs=2))
+@pytest.mark.parametrize("fit", [fitted, boosted])
+def test_jobs_change_nothing(fit):
+    assert is_same(fit(), fit(n_jobs=2))
 
 
-def test_every_forest_has_copies_of_its_own(monkeypatch):
+@pytest.mark.parametrize(
+    ("fit", "module", "optimize"),
+    [(fitted, averaging, optimize_forest), (boosted, boosting, optimize_tree)],
+    ids=["forest", "boosted tree"],
+)
+def test_every_one_has_copies_of_its_own(fit, module, optimize, monkeypatch):
     seen = []
 
     def optimize_and_note(problem, *args, **kwargs):
         seen.append(problem.matrix)
-        return optimize_forest(problem, *args, **kwargs)
+        return optimize(problem, *args, **kwargs)
 
-    monkeypatch.setattr(averaging, "optimize_forest", optimize_and_note)
-    fitted()
-    one, two = (dense(matrix) for matrix in seen)
+    monkeypatch.setattr(module, optimize.__name__, optimize_and_note)
+    fit()
+    one, two = (dense(matrix) for matrix in seen[:2])
     assert np.array_equal(one[:400], two[:400])
     assert not np.array_equal(one[400:], two[400:])
 
 
-def test_copies_change_the_forest_and_what_they_are_decides_how():
-    assert not is_same(fitted(), fitted(n_copies=0))
-    assert not is_same(fitted(), fitted(dropout=0.4))
-    assert is_same(fitted(n_copies=0), fitted(n_copies=0, dropout=0.4))
+@pytest.mark.parametrize("fit", [fitted, boosted])
+def test_copies_change_the_forest_and_what_they_are_decides_how(fit):
+    assert not is_same(fit(), fit(n_copies=0))
+    assert not is_same(fit(), fit(dropout=0.4))
+    assert is_same(fit(n_copies=0), fit(n_copies=0, dropout=0.4))
+
+
+def test_boosting_counts_the_errors_of_rows_not_of_copies():
+    X, y = DIGITS
+    labels = next(boosted().staged_predict(X[:400]))
+    assert boosted().estimator_errors_[0] == pytest.approx(np.mean(labels != y[:400]))
+
+
+def test_boosting_goes_on_with_the_copies_it_would_have_had():
+    begun = boosted(warm_start=True)
+    at_once = boosted().set_params(n_estimators=5).fit(DIGITS[0][:400], DIGITS[1][:400])
+    on = begun.set_params(n_estimators=5).fit(DIGITS[0][:400], DIGITS[1][:400])
+    assert is_same(on, at_once)
 
 
 def test_the_strict_mode_stays_strict():
@@ -119,7 +146,7 @@ def test_the_strict_mode_stays_strict():
         assert np.all(np.diff(trace.objective) <= 1e-9 * (1 + abs(trace.objective[0])))
 
 
-@pytest.mark.parametrize("estimator", [FAOForestClassifier, FAOForestRegressor])
+@pytest.mark.parametrize("estimator", [FAOForestClassifier, FAOForestRegressor, TAOBoostClassifier])
 @pytest.mark.parametrize(
     ("values", "error", "message"),
     [

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Problem
-from spinney.ensembles.seeds import ROWS, stream, tree_seed
+from spinney.ensembles.copies import GappedCopies
+from spinney.ensembles.seeds import COPIES, ROWS, stream, tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.optimize.tao import TAOOptions, optimize_tree
 from spinney.optimize.trace import Trace
@@ -39,12 +40,16 @@ class BoostingRule:
     n_classes : int
     resample : bool
         Draw as many rows as there are by their weights, instead of weighting them.
+    copies : GappedCopies
+        Further rows that each tree is optimised on, new ones for every tree. Errors are counted
+        on the rows alone: copies make a tree smoother, they are not what boosting has to get right.
     """
 
     algorithm: str
     learning_rate: float
     n_classes: int
     resample: bool = False
+    copies: GappedCopies = field(default_factory=GappedCopies)
 
     @property
     def worst_error(self) -> float:
@@ -123,7 +128,9 @@ def boost_trees(
     while True:
         sample = replace(problem, sample_weight=total * _shares(weights, rule, seed, number))
         own_seed = tree_seed(seed, number)
-        found = optimize_tree(sample, start(sample, own_seed), replace(options, seed=own_seed))
+        grown = start(sample, own_seed)
+        more = rule.copies.added_to(sample, stream(seed, number, COPIES))
+        found = optimize_tree(more, grown, replace(options, seed=own_seed))
         is_wrong = labels_of(found.tree, problem, options.n_threads) != codes
         error = float(weights[is_wrong].sum())
         if rule.is_weak(error):

@@ -30,9 +30,9 @@ from spinney.estimators.forest_start import (
 from spinney.estimators.parameters import (
     check_alpha,
     check_boolean,
+    check_copies,
     check_integer,
     check_real,
-    check_share,
 )
 from spinney.estimators.summed import SummedClassifier, SummedForest, SummedRegressor
 from spinney.estimators.telling import model_so_far
@@ -102,8 +102,7 @@ class _FAOForest(SummedForest):
         check_alpha(self.alpha)
         check_boolean("early_stopping", self.early_stopping)
         check_integer("average_last", self.average_last, minimum=1, example="7")
-        check_integer("n_copies", self.n_copies, minimum=0, example="4")
-        check_share("dropout", self.dropout, example="0.2")
+        check_copies(self.n_copies, self.dropout)
         if self.average_last > 1 and self.monotone:
             raise ValueError(
                 f"average_last={self.average_last} with monotone=True, but means of hyperplanes "

@@ -191,6 +191,12 @@ def check_share(name: str, value: object, *, example: str) -> None:
         )
 
 
+def check_copies(n_copies: object, dropout: object) -> None:
+    """Raise unless rows can be copied so often with such a share of gaps."""
+    check_integer("n_copies", n_copies, minimum=0, example="4")
+    check_share("dropout", dropout, example="0.2")
+
+
 LEARNING_RATES = (1e-6, 10.0)
 """Beyond these the weights of trees or rows leave the range of numbers."""
 
