@@ -71,10 +71,13 @@ class CellStore:
 
     def take_cautions(self) -> list[str]:
         """Notes on stale cells used since the last call."""
-        stale, self.stale = sorted(set(self.stale)), []
+        stale, self.stale = set(self.stale), []
         if not stale:
             return []
-        return [f"CAUTION: measured with another build of spinney: {', '.join(stale)}"]
+        fits = sorted({re.sub(r"-s\d+$", "", label) for label in stale if "-search-" not in label})
+        n_searches = sum("-search-" in label for label in stale)
+        searches = f"; {n_searches} fits of searches" if n_searches else ""
+        return [f"CAUTION: measured with another build of spinney: {', '.join(fits)}{searches}"]
 
 
 def write_whole(path: Path, content: Any) -> None:

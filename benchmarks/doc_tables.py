@@ -96,12 +96,13 @@ def beside_papers(wanted: Row) -> list[str]:
     head = ["data", "forest", "test error %", "paper's", "parameters", "fit CPU s", "one row µs"]
     rows = []
     for choice in wanted["rows"]:
-        [row] = [r for r in measured(choice["file"], choice["data"]) if r["label"] == choice["row"]]
+        row = row_of(choice["file"], choice["data"], choice["row"])
+        error = with_seeds(error_text(row, is_best=False), row) if row["cells"] else "not measured"
         rows.append(
             [
                 choice["name"],
                 choice["forest"],
-                with_seeds(error_text(row, is_best=False), row),
+                error,
                 paper_text(row),
                 grouped(mean_of(row, "n_parameters")),
                 short(mean_of(row, "cpu_seconds")),
@@ -228,6 +229,17 @@ def measured(file: str, data: str) -> list[Row]:
     return [row for row in results(file)["rows"] if row["data"] == data and row["cells"]]
 
 
+def row_of(file: str, data: str, label: str) -> Row:
+    """One row of a table, measured or not."""
+    found = [row for row in results(file)["rows"] if (row["data"], row["label"]) == (data, label)]
+    if len(found) != 1:
+        raise ValueError(
+            f"{len(found)} rows {label!r} on {data!r} in results/{file}.json; doc_tables.toml must "
+            "name one. After a change to a table: `python benchmarks/run.py TABLE --report-only`."
+        )
+    return found[0]
+
+
 def is_ours(row: Row) -> bool:
     """Whether a row is of this library."""
     return bool(row["settings"]["kind"] == "spinney")
@@ -280,7 +292,7 @@ def paper_text(row: Row) -> str:
     if "error" not in paper:
         return "–"
     text = f"{paper['error']:.2f}" + (f"\u00a0±\u00a0{paper['sd']:.2f}" if "sd" in paper else "")
-    is_better = paper["error"] < round(error_of(row), 2)
+    is_better = row["cells"] and paper["error"] < round(error_of(row), 2)
     return f"**{text}**" if is_better else text
 
 

@@ -12,6 +12,7 @@ from datasets import Dataset
 from hyperplanes import Scaling
 from models import Settings
 from peak_memory import PeakMemory, matrix_bytes
+from resume import ResumedFit
 from size import size
 from sklearn.metrics import jaccard_score, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
@@ -39,7 +40,7 @@ def measure(estimator: Any, settings: Settings, data: Dataset) -> Result:
 
 def measure_errors(estimator: Any, settings: Settings, data: Dataset) -> Result:
     """Fit `estimator` and measure seconds, memory, errors and size: all that a search needs."""
-    result = timed_fit(estimator, data)
+    result = timed_fit(estimator, data, settings.get("resume"))
     ticks = result.pop("ticks")
     with PeakMemory() as predicting:
         predicted = estimator.predict(data.X_test)
@@ -54,15 +55,24 @@ def measure_errors(estimator: Any, settings: Settings, data: Dataset) -> Result:
     return result
 
 
-def timed_fit(estimator: Any, data: Dataset) -> Result:
-    """Wall and CPU seconds and memory of `fit`; CPU over wall shows how many threads worked."""
+def timed_fit(estimator: Any, data: Dataset, resume: str | None = None) -> Result:
+    """Wall and CPU seconds and memory of `fit`; CPU over wall shows how many threads worked.
+
+    With `resume` the fit goes on from the checkpoint of that name, and the seconds are those of
+    all runs it took.
+    """
     with PeakMemory() as fitting:
-        cpu, wall = time.process_time(), time.perf_counter()
-        ticks = curves.fit_with_clock(estimator, data.X_train, data.y_train)
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        if resume is None:
+            cpu, wall = time.process_time(), time.perf_counter()
+            ticks = curves.fit_with_clock(estimator, data.X_train, data.y_train)
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+            seconds = {"wall_seconds": wall, "cpu_seconds": cpu}
+        else:
+            ticks, resumed = [], ResumedFit(resume, estimator.random_state)
+            resumed.fit(estimator, data.X_train, data.y_train)
+            seconds = resumed.seconds
     return {
-        "wall_seconds": wall,
-        "cpu_seconds": cpu,
+        **seconds,
         "ticks": ticks,
         "matrix_bytes": matrix_bytes(data.X_train),
         "dense_bytes": 4 * data.X_train.shape[0] * data.X_train.shape[1],

@@ -191,8 +191,9 @@ class Progress:
 
     def found(self, cell: Cell) -> None:
         """A cell is on disk, or about to be."""
-        self.n_seen += 1
-        self.left[cell.row.name] -= 1
+        if cell.row.name in self.left:  # not one of a package that is not installed here
+            self.n_seen += 1
+            self.left[cell.row.name] -= 1
 
     def measuring(self, cell: Cell) -> _Measuring:
         """Context of one measurement."""

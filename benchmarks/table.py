@@ -46,7 +46,7 @@ TABLE_KEYS = {
 }  # fmt: skip
 ROW_KEYS = {
     "label", "estimator", "params", "grid", "paper", "target", "data", "seeds", "threads",
-    "time_limit", "curve", "search_params", "metrics", "vary", "cases", "group",
+    "time_limit", "curve", "search_params", "metrics", "vary", "cases", "group", "resume",
 }  # fmt: skip
 
 
@@ -85,10 +85,10 @@ class Row:
         return self.data.replace("{seed}", str(seed))
 
     def searched(self, configuration: dict[str, Any]) -> Settings:
-        """Settings of one fit of the search; no curve is needed there."""
+        """Settings of one fit of the search; no curve is needed there, and no checkpoint."""
         assert self.settings is not None
         cheap = {**self.settings["params"], **self.search_params, **configuration}
-        settings = {key: value for key, value in self.settings.items() if key != "curve"}
+        settings = {k: v for k, v in self.settings.items() if k not in ("curve", "resume")}
         return settings | {"params": cheap}
 
     def chosen(self, configuration: dict[str, Any]) -> Settings:
@@ -198,7 +198,7 @@ def _settings(raw: Content, n_threads: int) -> Settings | None:
             f"such as 'TAOForestClassifier', or one of {sorted(PEERS)}."
         )
     kind = {"kind": name} if name in PEERS else {"kind": "spinney", "estimator": name}
-    extra = {key: raw[key] for key in ("curve", "metrics") if raw.get(key)}
+    extra = {key: raw[key] for key in ("curve", "metrics", "resume") if raw.get(key)}
     return {**kind, "params": raw["params"], "threads": n_threads, **extra}
 
 

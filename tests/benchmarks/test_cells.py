@@ -60,3 +60,17 @@ def test_file_names_are_plain(tmp_path):
     (path,) = tmp_path.iterdir()
     assert path.name.startswith("S-TAO-T-30-d-11-a-b-")
     assert json.loads(path.read_text())["settings"] == SETTINGS
+
+
+def test_cautions_name_a_model_once_and_count_searches(tmp_path, monkeypatch):
+    store = CellStore(tmp_path)
+    labels = ["letter-TAO-s0", "letter-TAO-s12", "letter-search-TAO-alpha=1", "letter-search-TAO"]
+    for seed, label in enumerate(labels):
+        settings = {"kind": "spinney", "seed": seed}
+        store.save(label, settings, {"test_error": 1.0})
+        monkeypatch.setattr(cells, "build_digest", lambda: "newer")
+        assert store.find(label, settings) is not None
+        monkeypatch.undo()
+    (caution,) = store.take_cautions()
+    assert caution.endswith("another build of spinney: letter-TAO; 2 fits of searches")
+    assert store.take_cautions() == []

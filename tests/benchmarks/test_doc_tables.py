@@ -57,6 +57,19 @@ def test_a_paper_is_bold_only_if_it_is_better_as_shown() -> None:
     assert doc_tables.paper_text(row(1.0)) == "–"
 
 
+def test_a_row_that_is_not_measured_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {"rows": [row(paper={"error": 1.93})]}
+    monkeypatch.setattr(doc_tables, "results", lambda _file: rows)
+    choice = {"name": "Letter", "file": "letter", "data": "letter", "row": "S-TAO T=100"}
+    lines = doc_tables.beside_papers({"rows": [{**choice, "forest": "boosted"}]})
+    assert lines[-1] == "| Letter | boosted | not measured | 1.93 | – | – | – |"
+
+
+def test_a_row_that_no_table_has_is_named() -> None:
+    with pytest.raises(ValueError, match="0 rows 'S-TAO T=31' on 'letter'"):
+        doc_tables.row_of("letter", "letter", "S-TAO T=31")
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

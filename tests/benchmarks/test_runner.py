@@ -111,6 +111,18 @@ def test_a_time_limit_is_tried_again_only_if_raised(monkeypatch, tmp_path):
     assert len(longer.asked) == 7
 
 
+def test_results_of_a_package_that_is_gone_are_still_shown(monkeypatch, tmp_path):
+    run(monkeypatch, tmp_path, Machine())
+    is_forest = {"kind": "rf"}.items()
+    monkeypatch.setattr(
+        runner, "missing", lambda settings: "rf" if is_forest <= settings.items() else None
+    )
+    machine = Machine()
+    _, outcomes = run(monkeypatch, tmp_path, machine)
+    assert machine.asked == []
+    assert len(outcomes[1].results) == 2
+
+
 def test_a_crash_is_tried_again(monkeypatch, tmp_path):
     run(monkeypatch, tmp_path, Machine({"failed": "ValueError: no"}))
     again = Machine()
