@@ -195,6 +195,19 @@ def test_refit_goes_on_from_the_fitted_forests():
     assert "_is_refit" not in vars(forest)
 
 
+def test_what_few_rows_do_not_need_is_there_again_for_many():
+    X_train, X_test, y_train, y_test = DIGITS
+    forest = FAOForestClassifier(2, 5, max_depth=5, max_iter=5, random_state=0)
+    forest.fit(X_train[:600], y_train[:600])
+    shapes = [tree.left.tolist() for tree in forest.trees_]
+    whole = forest.score(X_test, y_test)
+    for first in (600, 690, 780):
+        forest.refit(X_train[first : first + 90], y_train[first : first + 90])
+        assert [tree.left.tolist() for tree in forest.trees_] == shapes
+    forest.refit(X_train[:600], y_train[:600])
+    assert forest.score(X_test, y_test) > whole - 0.02
+
+
 def test_refit_on_the_same_rows_starts_where_fit_ended():
     forest = classifier(monotone=True).fit(X, NAMES)
     ends = [trace.loss[-1] for trace in forest.traces_]

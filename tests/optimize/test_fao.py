@@ -176,6 +176,62 @@ def test_a_given_forest_is_gone_on_with(loss, is_class):
     assert later.trace.objective[-1] <= later.trace.objective[0] * (1 + 1e-9)
 
 
+FITTED = {
+    (loss, split): grow(
+        class_problem(), options_of(loss, split=split, max_iter=3, leaf_alpha=0.1), depth=4
+    )
+    for loss in ("squared_hinge", "log_loss")
+    for split in ("oblique", "mixed")
+}
+
+
+@given(
+    rows=st.lists(st.integers(0, 119), min_size=1, max_size=12, unique=True),
+    fitted=st.sampled_from(sorted(FITTED)),
+    is_strict=st.booleans(),
+    average_last=st.sampled_from([1, 2]),
+)
+@settings(max_examples=30, deadline=None)
+def test_a_forest_that_goes_on_keeps_every_node(rows, fitted, is_strict, average_last):
+    loss, split = fitted
+    whole, trees = class_problem(), FITTED[fitted].trees
+    few = classification_problem(whole.matrix[rows], whole.classes[rows], 3, np.ones(len(rows)))
+    average_last = 1 if is_strict else average_last
+    options = options_of(
+        loss, monotone=is_strict, split=split, tol=0.0, max_iter=2, average_last=average_last
+    )
+    later = grow(few, options, starts=trees, keeps_leaves=True)
+    for before, after in zip(trees, later.trees, strict=True):
+        assert np.array_equal(before.left, after.left)
+        assert (np.diff(after.split_indptr)[after.left >= 0] > 0).all()
+        assert np.array_equal(before.right, after.right)
+    if is_strict:
+        objective = np.array(later.trace.objective)
+        assert (np.diff(objective) <= 1e-9 * (1 + objective[0])).all()
+
+
+def test_leaves_and_splits_that_no_row_reaches_stay_as_they_are():
+    trees = FITTED["squared_hinge", "oblique"].trees
+    whole = class_problem()
+    few = classification_problem(whole.matrix[:3], whole.classes[:3], 3, np.ones(3))
+    later = grow(few, options_of("squared_hinge", max_iter=1), starts=trees, keeps_leaves=True)
+    for before, after in zip(trees, later.trees, strict=True):
+        is_same = np.isclose(before.leaf_values, after.leaf_values, rtol=1e-9).all(axis=1)
+        assert is_same.sum() >= before.n_leaves - 6  # three rows, before and after the sweep
+
+
+def test_a_forest_that_goes_on_never_has_more_weights_than_it_may():
+    X, y = load_digits(return_X_y=True)
+    problem = classification_problem(
+        X[:200].astype(np.float32), y[:200].astype(np.int32), 10, np.ones(200)
+    )
+    wide = grow(problem, options_of("squared_hinge"), depth=3)
+    options = options_of("squared_hinge", max_weights=5, keeps_iterations=True)
+    later = grow(problem, options, starts=wide.trees, keeps_leaves=True)
+    assert len(later.iterations) == 4
+    assert all(widest_split(tree) <= 5 for trees in later.iterations for tree in trees)
+
+
 def test_given_trees_start_with_leaves_of_their_own_otherwise():
     problem = class_problem()
     options = options_of("squared_hinge")

@@ -58,10 +58,12 @@ class _FAOForest(SummedForest):
     ) -> Self:
         """Go on from the fitted forests on other rows.
 
-        Every forest is optimised for up to `max_iter` more iterations from where it is, in the
-        structure it has. As data are collected this takes a fraction of a new fit. What the given
-        rows do not show is forgotten, and splits that they do not need are removed: give old and
-        new rows together, or new rows that are many.
+        Every forest is optimised for up to `max_iter` more iterations from where it is. As data are
+        collected this takes a fraction of a new fit. Every node stays: leaves that no given row
+        reaches keep their values, and splits that the rows do not need keep their hyperplanes, so
+        that later rows find them again. Where rows do go, what they do not show is forgotten: give
+        old and new rows together, or new rows that are many. `max_weights` holds from the first
+        iteration on.
 
         Parameters
         ----------
