@@ -346,6 +346,39 @@ def test_early_stopping_keeps_the_best_iteration_of_the_average(make):
     assert same(forest, shorter)
 
 
+@pytest.mark.parametrize("values", [{}, {"split": "mixed"}, {"n_jobs": 2}], ids=str)
+def test_the_kept_iteration_has_no_more_weights_than_it_may(values):
+    rows, y = load_digits(return_X_y=True)
+    forest = FAOForestClassifier(
+        2, 3, max_depth=3, max_iter=8, random_state=0, early_stopping=True, max_weights=3, **values
+    ).fit(rows[:400], y[:400])
+    assert max(int(np.diff(tree.split_indptr).max()) for tree in forest.trees_) <= 3
+    # Of the iterations that keep the limit it is the best.
+    assert forest.n_iter_ == 7 + np.argmin(forest.validation_losses_[6:])
+
+
+@pytest.mark.parametrize("last", [3, 10])
+def test_a_callback_that_ends_an_early_stopping_fit_keeps_the_limit(last):
+    rows, y = load_digits(return_X_y=True)
+    heard = []
+
+    def stop(event):
+        heard.append(event)
+        return len(heard) == last
+
+    forest = classifier(max_iter=8, early_stopping=True, max_weights=3)
+    forest.fit(rows[:300], y[:300], callback=stop)
+    assert forest.stopped_by_callback_
+    assert max(int(np.diff(tree.split_indptr).max()) for tree in forest.trees_) <= 3
+
+
+@pytest.mark.parametrize("make", [classifier, regressor])
+def test_means_of_hyperplanes_do_not_go_with_early_stopping(make):
+    rows, y = (X, NAMES) if make is classifier else (XR, YR)
+    with pytest.raises(ValueError, match=r"average_last=2 with early_stopping=True.* give .* try"):
+        make(average_last=2, early_stopping=True).fit(rows, y)
+
+
 def test_validation_losses_are_those_of_the_average():
     values = {"max_iter": 4, "tol": 0, "loss": "log_loss"}
     forest = classifier(**values).fit(X[:120], Y[:120], X_val=X[120:], y_val=Y[120:])

@@ -110,6 +110,12 @@ class _FAOForest(SummedForest):
                 f"average_last={self.average_last} with monotone=True, but means of hyperplanes "
                 "may raise the objective; give one of the two; try average_last=1."
             )
+        if self.average_last > 1 and self.early_stopping:
+            raise ValueError(
+                f"average_last={self.average_last} with early_stopping=True, but hyperplanes are "
+                "averaged at the end of a run, and stopping keeps an iteration before it; give one "
+                "of the two; try early_stopping=False, and tune_fao for the other parameters."
+            )
         if self._is_continued() and not self._is_refit:
             self._check_goes_on()
 
@@ -226,7 +232,8 @@ class _FAOForest(SummedForest):
         if watch is not None:
             forests.judge(watch, self._n_threads())
             self._store_watched("validation_losses_", watch.errors)
-            best = int(np.argmin(watch.errors)) if watch.errors and self.early_stopping else None
+            if self.early_stopping:
+                best = forests.best(watch.errors, int(self.max_weights or 0))
         trees = forests.trees_at(best)
         traces = forests.traces
         self.n_forests_ = len(traces)
@@ -307,7 +314,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         Iterations at the end over which the hyperplanes of each split are averaged; then all
         leaves are fitted anew. They are noisy copies of one another, and their mean generalises
         better; a third of `max_iter` is a good choice. 1 takes the last ones as they are. Not
-        with `monotone`.
+        with `monotone` or `early_stopping`.
     n_copies : int, default=0
         Further copies of each row that a forest is trained on, in which values are left out. They
         take as much time and memory as so many more rows, weigh no more than the rows alone, and
@@ -325,7 +332,9 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     early_stopping : bool, default=False
         Keep the forests of the iteration at which their average has the least loss on validation
         rows: those given to ``fit``, or else a part of the training rows. One forest overfits
-        long before `max_iter`, an average of many hardly does.
+        long before `max_iter`, an average of many hardly does. All `max_iter` iterations are run,
+        since only then the best is known. With `max_weights`, which is reached after up to 0.8 of
+        them, one of those within the limit is kept.
     validation_fraction : float, default=0.1
         Part of the training rows set aside if `early_stopping` and no validation rows are given.
     class_weight : None, "balanced" or dict, default=None
@@ -517,7 +526,7 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         Iterations at the end over which the hyperplanes of each split are averaged; then all
         leaves are fitted anew. They are noisy copies of one another, and their mean generalises
         better; a third of `max_iter` is a good choice. 1 takes the last ones as they are. Not
-        with `monotone`.
+        with `monotone` or `early_stopping`.
     n_copies : int, default=0
         Further copies of each row that a forest is trained on, in which values are left out. They
         take as much time and memory as so many more rows, weigh no more than the rows alone, and
@@ -535,7 +544,9 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     early_stopping : bool, default=False
         Keep the forests of the iteration at which their average has the least loss on validation
         rows: those given to ``fit``, or else a part of the training rows. One forest overfits
-        long before `max_iter`, an average of many hardly does.
+        long before `max_iter`, an average of many hardly does. All `max_iter` iterations are run,
+        since only then the best is known. With `max_weights`, which is reached after up to 0.8 of
+        them, one of those within the limit is kept.
     validation_fraction : float, default=0.1
         Part of the training rows set aside if `early_stopping` and no validation rows are given.
     warm_start : bool, default=False
