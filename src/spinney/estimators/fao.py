@@ -27,6 +27,7 @@ from spinney.estimators.forest_start import (
     is_forest,
     is_forest_word,
 )
+from spinney.estimators.held_out import HeldOut
 from spinney.estimators.parameters import (
     check_alpha,
     check_boolean,
@@ -46,6 +47,7 @@ class _FAOForest(SummedForest):
     """What both estimators share: the plan, the growing, and going on with new rows."""
 
     _is_refit = False
+    _weights_val: NDArray[np.float64] | None = None  # of validation rows; None counts each once
 
     def refit(
         self,
@@ -92,6 +94,15 @@ class _FAOForest(SummedForest):
         del going_on._is_refit
         self.__dict__ = going_on.__dict__
         return self
+
+    def _fit_judged(self, rows: HeldOut) -> Self:
+        """Fit to one part of weighted rows, and be judged on the other."""
+        self._weights_val = rows.weights_held
+        return self.fit(rows.X_fit, rows.y_fit, rows.weights, X_val=rows.X_held, y_val=rows.y_held)
+
+    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
+        judged = super()._judged(X_val, y_val)
+        return judged if self._weights_val is None else judged._replace(weights=self._weights_val)
 
     def _is_continued(self) -> bool:
         return self._is_refit or super()._is_continued()
