@@ -313,7 +313,8 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         Loss of the class scores that the trees of a forest give together. The paper has squared
         errors to one-hot targets. The squared hinge asks a score only to be on the right side of
         its target: rows that are safe do not care where a split sends them, and forests
-        generalise far better.
+        generalise far better. Probabilities are then often exactly 0 or 1; where they are to be
+        believed, take "log_loss", or scikit-learn's ``CalibratedClassifierCV``.
     init : str, RandomStructure, Tree, fitted tree or fitted forest, default="supervised"
         The start of each tree, as in :class:`TAOTreeClassifier`. Further words: "bagged" optimises
         each tree by itself on 90 % of the rows first, "boosted" boosts the trees of a forest
@@ -330,7 +331,8 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         Further copies of each row that a forest is trained on, in which values are left out. They
         take as much time and memory as so many more rows, weigh no more than the rows alone, and
         make forests generalise better where 0 means nothing there: pixels, counts, words, flags.
-        Each forest draws its own.
+        Each forest draws its own. A row of weight k then is no longer the same as k equal rows,
+        whose copies have different gaps.
     dropout : float, default=0.2
         Share of the values of a copy that become 0.
     monotone : bool, default=False
@@ -355,7 +357,8 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     random_state : int, RandomState or None, default=None
         The same seed gives the same forest, bit for bit, for any `n_jobs`.
     n_jobs : int or None, default=None
-        Forests at once, and threads of a prediction. None is one, -1 is all cores.
+        Forests at once, and threads of a prediction. None is one, -1 is all cores. Each of the
+        forests at once holds copies of its own (`n_copies`).
     verbose : int, default=0
         1 shows a live bar of the iterations on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -542,7 +545,8 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         Further copies of each row that a forest is trained on, in which values are left out. They
         take as much time and memory as so many more rows, weigh no more than the rows alone, and
         make forests generalise better where 0 means nothing there: pixels, counts, words, flags.
-        Each forest draws its own.
+        Each forest draws its own. A row of weight k then is no longer the same as k equal rows,
+        whose copies have different gaps.
     dropout : float, default=0.2
         Share of the values of a copy that become 0.
     monotone : bool, default=False
@@ -565,7 +569,8 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     random_state : int, RandomState or None, default=None
         The same seed gives the same forest, bit for bit, for any `n_jobs`.
     n_jobs : int or None, default=None
-        Forests at once, and threads of a prediction. None is one, -1 is all cores.
+        Forests at once, and threads of a prediction. None is one, -1 is all cores. Each of the
+        forests at once holds copies of its own (`n_copies`).
     verbose : int, default=0
         1 shows a live bar of the iterations on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
