@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -160,3 +163,19 @@ def test_the_strict_mode_stays_strict():
 def test_values_of_no_use_are_refused_before_any_work(estimator, values, error, message):
     with pytest.raises(error, match=message):
         estimator(**values).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_copies_of_one_tree_are_gone_before_those_of_the_next(monkeypatch):
+    made, add = [], GappedCopies.added_to
+
+    def watched(copies, problem, random):
+        gc.collect()
+        assert [matrix for matrix in made if matrix() is not None] == []
+        more = add(copies, problem, random)
+        made.append(weakref.ref(more.matrix))
+        return more
+
+    monkeypatch.setattr(GappedCopies, "added_to", watched)
+    X, y = DIGITS
+    TAOBoostClassifier(3, max_depth=3, max_iter=2, n_copies=1, random_state=0).fit(X[:200], y[:200])
+    assert len(made) == 3

@@ -195,6 +195,19 @@ def test_refit_goes_on_from_the_fitted_forests():
     assert "_is_refit" not in vars(forest)
 
 
+def test_what_few_rows_do_not_need_is_there_again_for_many():
+    X_train, X_test, y_train, y_test = DIGITS
+    forest = FAOForestClassifier(2, 5, max_depth=5, max_iter=5, random_state=0)
+    forest.fit(X_train[:600], y_train[:600])
+    shapes = [tree.left.tolist() for tree in forest.trees_]
+    whole = forest.score(X_test, y_test)
+    for first in (600, 690, 780):
+        forest.refit(X_train[first : first + 90], y_train[first : first + 90])
+        assert [tree.left.tolist() for tree in forest.trees_] == shapes
+    forest.refit(X_train[:600], y_train[:600])
+    assert forest.score(X_test, y_test) > whole - 0.02
+
+
 def test_refit_on_the_same_rows_starts_where_fit_ended():
     forest = classifier(monotone=True).fit(X, NAMES)
     ends = [trace.loss[-1] for trace in forest.traces_]
@@ -331,6 +344,39 @@ def test_early_stopping_keeps_the_best_iteration_of_the_average(make):
     assert forest.n_iter_ == np.argmin(losses) + 1
     shorter = make(**values | {"max_iter": int(forest.n_iter_)}).fit(rows[:120], y[:120])
     assert same(forest, shorter)
+
+
+@pytest.mark.parametrize("values", [{}, {"split": "mixed"}, {"n_jobs": 2}], ids=str)
+def test_the_kept_iteration_has_no_more_weights_than_it_may(values):
+    rows, y = load_digits(return_X_y=True)
+    forest = FAOForestClassifier(
+        2, 3, max_depth=3, max_iter=8, random_state=0, early_stopping=True, max_weights=3, **values
+    ).fit(rows[:400], y[:400])
+    assert max(int(np.diff(tree.split_indptr).max()) for tree in forest.trees_) <= 3
+    # Of the iterations that keep the limit it is the best.
+    assert forest.n_iter_ == 7 + np.argmin(forest.validation_losses_[6:])
+
+
+@pytest.mark.parametrize("last", [3, 10])
+def test_a_callback_that_ends_an_early_stopping_fit_keeps_the_limit(last):
+    rows, y = load_digits(return_X_y=True)
+    heard = []
+
+    def stop(event):
+        heard.append(event)
+        return len(heard) == last
+
+    forest = classifier(max_iter=8, early_stopping=True, max_weights=3)
+    forest.fit(rows[:300], y[:300], callback=stop)
+    assert forest.stopped_by_callback_
+    assert max(int(np.diff(tree.split_indptr).max()) for tree in forest.trees_) <= 3
+
+
+@pytest.mark.parametrize("make", [classifier, regressor])
+def test_means_of_hyperplanes_do_not_go_with_early_stopping(make):
+    rows, y = (X, NAMES) if make is classifier else (XR, YR)
+    with pytest.raises(ValueError, match=r"average_last=2 with early_stopping=True.* give .* try"):
+        make(average_last=2, early_stopping=True).fit(rows, y)
 
 
 def test_validation_losses_are_those_of_the_average():

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 
 from spinney import FAOForestClassifier, FAOForestRegressor, tune_fao
+from spinney.estimators.held_out import hold_out
 
 X, Y = make_classification(200, 6, n_informative=4, n_classes=3, random_state=0)
 XR, YR = make_regression(200, 6, noise=3.0, random_state=0)
@@ -41,7 +43,7 @@ def test_numbers_frames_and_sparse_rows() -> None:
         FAOForestRegressor(**SMALL, random_state=0), pd.DataFrame(XR), pd.Series(YR), alphas=[0.1]
     )
     assert found.best_estimator.score(pd.DataFrame(XR), YR) > 0.5
-    assert [entry["n_trees"] for entry in found.table] == [4]
+    assert [entry["n_trees"] for entry in found.table] == [2, 4]
     sparse = tune_fao(forest(), sp.csr_matrix(X), Y, alphas=[0.1], trees_per_forest=[2])
     dense = tune_fao(forest(), X, Y, alphas=[0.1], trees_per_forest=[2])
     assert sparse.table[0]["loss"] == dense.table[0]["loss"]
@@ -57,6 +59,35 @@ def test_default_values_surround_those_of_the_estimator() -> None:
     found = tune_fao(forest(n_forests=2, n_trees=5, max_iter=1, alpha=0.2), X, Y)
     assert sorted({entry["alpha"] for entry in found.table}) == pytest.approx([0.06, 0.2, 0.6])
     assert sorted({entry["n_trees"] for entry in found.table}) == [5, 10]
+
+
+def test_the_shape_of_the_estimator_is_tried_and_no_alpha_twice() -> None:
+    estimator = FAOForestRegressor(3, 4, max_depth=2, max_iter=1, alpha=0.0, random_state=0)
+    found = tune_fao(estimator, XR, YR)
+    tried = [(entry["alpha"], entry["n_trees"], entry["n_forests"]) for entry in found.table]
+    assert tried == [(0.0, 4, 3), (0.0, 12, 1)]
+
+
+def test_trials_are_judged_by_the_weights_of_rows() -> None:
+    weights = np.random.default_rng(0).choice([1.0, 50.0], len(YR))
+    estimator = FAOForestRegressor(**SMALL, tol=0, random_state=0)
+    found = tune_fao(estimator, XR, YR, alphas=[0.1], trees_per_forest=[2], sample_weight=weights)
+    rows = hold_out(estimator, XR, YR, weights, 0.2)
+    (entry,) = found.table
+    again = clone(estimator).set_params(max_iter=entry["max_iter"])
+    gaps = again.fit(rows.X_fit, rows.y_fit, rows.weights).predict(rows.X_held) - rows.y_held
+    assert entry["loss"] == pytest.approx(np.average(gaps**2, weights=rows.weights_held))
+
+
+@pytest.mark.parametrize("schedule", [{"max_weights": 2}, {"average_last": 3}], ids=str)
+def test_runs_that_follow_a_schedule_are_judged_at_their_end(schedule: dict[str, Any]) -> None:
+    estimator = forest(max_iter=6, tol=0, early_stopping=True, **schedule)
+    found = tune_fao(estimator, X, Y, alphas=[0.1, 1.0], trees_per_forest=[2])
+    assert [entry["max_iter"] for entry in found.table] == [6, 6]
+    assert all(entry["loss"] == entry["losses"][-1] for entry in found.table)
+    rows = hold_out(estimator, X, Y, None, 0.2)
+    again = forest(max_iter=6, tol=0, alpha=0.1, **schedule).fit(rows.X_fit, rows.y_fit)
+    assert found.table[0]["score"] == again.score(rows.X_held, rows.y_held)
 
 
 @pytest.mark.parametrize(

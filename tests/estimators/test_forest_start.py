@@ -160,8 +160,12 @@ def test_a_frozen_forest_survives_a_search() -> None:
             TypeError,
             r"is not a tree estimator; .* try",
         ),
-        ("grown", ValueError, r"init='grown' is not known; .* try"),
-        (7, TypeError, r"init=7 is of type int; .* try"),
+        (
+            "grown",
+            ValueError,
+            r"'grown' is not known; .*\"bagged\", \"boosted\", a fitted forest.* try",
+        ),
+        (7, TypeError, r"init=7 is of type int; .*\"bagged\", \"boosted\", a fitted forest.* try"),
     ],
     ids=str,
 )
@@ -174,6 +178,33 @@ def test_oblique_starts_are_refused_where_splits_are_of_one_column() -> None:
     forest = TAOForestClassifier(6, **SMALL).fit(X, Y)
     with pytest.raises(ValueError, match=r'weights in a split but split="axis"; give .* try'):
         classifier(init=forest, split="axis").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "forest",
+    [
+        FAOForestClassifier(2, 3, max_iter=3, split="mixed", **SMALL),
+        TAOGradientBoostingClassifier(6, max_iter=3, split="mixed", **SMALL),
+        RandomForestClassifier(6, **SMALL),
+    ],
+    ids=name_of,
+)
+def test_mixed_forests_start_from_trees_of_both_kinds(forest: Any) -> None:
+    # Trees of gradient boosting take turns all along, those of a forest begin anew in each.
+    n_trees = 6 if isinstance(forest, TAOGradientBoostingClassifier) else 3
+    start = forest.fit(X, Y)
+    fitted = classifier(init=start, split="mixed", n_forests=6 // n_trees, n_trees=n_trees)
+    fitted.fit(X, Y)
+    widest = [int(np.diff(tree.split_indptr).max()) for tree in fitted.trees_]
+    is_axis = [number % n_trees % 2 == 1 for number in range(6)]
+    assert [width == 1 for width in widest] == is_axis
+
+
+def test_a_hyperplane_where_a_mixed_forest_wants_a_column_is_refused() -> None:
+    forest = TAOForestClassifier(6, **SMALL).fit(X, Y)
+    message = r'tree 1 of init, which split="mixed" wants axis, .* give .* try'
+    with pytest.raises(ValueError, match=message):
+        classifier(init=forest, split="mixed").fit(X, Y)
 
 
 def test_a_tree_of_one_leaf_is_a_start() -> None:

@@ -267,6 +267,46 @@ def test_forests_of_other_libraries(library):
     assert refined.score_after_ > refined.score_before_
 
 
+@pytest.mark.parametrize(
+    ("library", "estimator", "booster_of"),
+    [
+        ("xgboost", "XGBClassifier", lambda fitted: fitted.get_booster()),
+        ("lightgbm", "LGBMClassifier", lambda fitted: fitted.booster_),
+    ],
+)
+def test_native_boosters_are_refused_by_name(library, estimator, booster_of):
+    kind = getattr(pytest.importorskip(library), estimator)
+    booster = booster_of(kind(n_estimators=1).fit(X_TRAIN[:100], Y_TRAIN[:100]))
+    for refining in (refine_leaves, lambda *task: RefinedForestClassifier(task[0]).fit(*task[1:])):
+        with pytest.raises(TypeError, match=rf"{library}.Booster .* give .* try {estimator}"):
+            refining(booster, X_TRAIN, Y_TRAIN)
+
+
+def test_linear_models_are_no_forests():
+    module = pytest.importorskip("xgboost")
+    linear = module.XGBClassifier(booster="gblinear", n_estimators=1)
+    linear.fit(X_TRAIN[:100], Y_TRAIN[:100])
+    with pytest.raises(ValueError, match=r'booster="gblinear", a linear model .* give .* try'):
+        refine_leaves(linear, X_TRAIN, Y_TRAIN)
+
+
+def test_linear_leaves_become_constants_with_a_warning():
+    forest = TAOForestClassifier(2, max_depth=2, max_iter=2, leaf="linear", random_state=0)
+    forest.fit(X_TRAIN[:200], Y_TRAIN[:200])
+    with pytest.warns(UserWarning, match=r"has linear leaves, .* give .* try") as told:
+        refined = refine_leaves(forest, X_TRAIN[:200], Y_TRAIN[:200])
+    assert len(told) == 1
+    assert not any(tree.is_linear for tree in refined._refined_forest().trees)
+
+
+def test_linear_leaves_of_lightgbm_become_constants_with_a_warning():
+    module = pytest.importorskip("lightgbm")
+    forest = module.LGBMClassifier(n_estimators=1, num_leaves=4, linear_tree=True, verbose=-1)
+    forest.fit(X_TRAIN[:200], Y_TRAIN[:200])
+    with pytest.warns(UserWarning, match="has linear leaves"):
+        refine_leaves(forest, X_TRAIN[:200], Y_TRAIN[:200])
+
+
 N_NOISE = 300
 
 

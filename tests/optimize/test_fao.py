@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -174,6 +175,68 @@ def test_a_given_forest_is_gone_on_with(loss, is_class):
     assert later.trace.objective[0] <= first.trace.objective[-1] * (1 + 1e-6)
     assert later.trace.loss[0] == pytest.approx(first.trace.loss[-1], rel=1e-6)
     assert later.trace.objective[-1] <= later.trace.objective[0] * (1 + 1e-9)
+
+
+@cache
+def fitted_trees(loss, split):
+    options = options_of(loss, split=split, max_iter=3, leaf_alpha=0.1)
+    return grow(class_problem(), options, depth=4).trees
+
+
+def rows_of(problem, numbers):
+    X, y = problem.matrix[numbers], problem.classes[numbers]
+    return classification_problem(X, y, 3, np.ones(len(numbers)))
+
+
+@given(
+    rows=st.lists(st.integers(0, 119), min_size=1, max_size=12, unique=True),
+    loss=st.sampled_from(["squared_hinge", "log_loss"]),
+    split=st.sampled_from(["oblique", "mixed"]),
+    is_strict=st.booleans(),
+    average_last=st.sampled_from([1, 2]),
+)
+@settings(max_examples=30, deadline=None)
+def test_a_forest_that_goes_on_keeps_every_node(rows, loss, split, is_strict, average_last):
+    trees = fitted_trees(loss, split)
+    options = options_of(
+        loss,
+        monotone=is_strict,
+        split=split,
+        tol=0.0,
+        max_iter=2,
+        average_last=1 if is_strict else average_last,
+    )
+    later = grow(rows_of(class_problem(), rows), options, starts=trees, keeps_leaves=True)
+    for before, after in zip(trees, later.trees, strict=True):
+        assert np.array_equal(before.left, after.left)
+        assert (np.diff(after.split_indptr)[after.left >= 0] > 0).all()
+        assert np.array_equal(before.right, after.right)
+    if is_strict:
+        objective = np.array(later.trace.objective)
+        assert (np.diff(objective) <= 1e-9 * (1 + objective[0])).all()
+
+
+def test_what_no_row_reaches_stays_as_it_is():
+    trees = fitted_trees("squared_hinge", "oblique")
+    few = rows_of(class_problem(), [0, 1, 2])
+    options = options_of("squared_hinge", max_iter=1)
+    later = grow(few, options, starts=trees, keeps_leaves=True)
+    for before, after in zip(trees, later.trees, strict=True):
+        is_reached = np.isin(after.leaf_nodes, reference.apply(after, few.matrix))
+        assert 0 < is_reached.sum() <= 3
+        assert np.array_equal(before.leaf_values[~is_reached], after.leaf_values[~is_reached])
+
+
+def test_a_forest_that_goes_on_never_has_more_weights_than_it_may():
+    X, y = load_digits(return_X_y=True)
+    problem = classification_problem(
+        X[:200].astype(np.float32), y[:200].astype(np.int32), 10, np.ones(200)
+    )
+    wide = grow(problem, options_of("squared_hinge"), depth=3)
+    options = options_of("squared_hinge", max_weights=5, keeps_iterations=True)
+    later = grow(problem, options, starts=wide.trees, keeps_leaves=True)
+    assert len(later.iterations) == 4
+    assert all(widest_split(tree) <= 5 for trees in later.iterations for tree in trees)
 
 
 def test_given_trees_start_with_leaves_of_their_own_otherwise():

@@ -22,7 +22,7 @@ from spinney.data import Problem
 from spinney.ensembles.copies import GappedCopies
 from spinney.ensembles.seeds import COPIES, ROWS, stream, tree_seed
 from spinney.ensembles.starts import StartRule
-from spinney.optimize.tao import TAOOptions, optimize_tree
+from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
 from spinney.optimize.trace import Trace
 from spinney.tree.route import outputs
 from spinney.tree.structure import Tree
@@ -127,10 +127,7 @@ def boost_trees(
     number = len(given)
     while True:
         sample = replace(problem, sample_weight=total * _shares(weights, rule, seed, number))
-        own_seed = tree_seed(seed, number)
-        grown = start(sample, own_seed)
-        more = rule.copies.added_to(sample, stream(seed, number, COPIES))
-        found = optimize_tree(more, grown, replace(options, seed=own_seed))
+        found = _optimized_tree(sample, start, options, rule.copies, seed, number)
         is_wrong = labels_of(found.tree, problem, options.n_threads) != codes
         error = float(weights[is_wrong].sum())
         if rule.is_weak(error):
@@ -140,6 +137,24 @@ def boost_trees(
         yield BoostedTree(found.tree, found.trace, error, weight)
         weights = reweighted(weights, is_wrong, weight)
         number += 1
+
+
+def _optimized_tree(
+    sample: Problem,
+    start: StartRule,
+    options: TAOOptions,
+    copies: GappedCopies,
+    seed: int,
+    number: int,
+) -> OptimizedTree:
+    """Tree `number` of boosting, on a task and copies of its rows.
+
+    The copies end with it: they must not wait beside those of the next tree for someone to ask.
+    """
+    own_seed = tree_seed(seed, number)
+    grown = start(sample, own_seed)
+    more = copies.added_to(sample, stream(seed, number, COPIES))
+    return optimize_tree(more, grown, replace(options, seed=own_seed))
 
 
 def counted_rows(sample_weight: NDArray[np.float64]) -> float:

@@ -27,6 +27,7 @@ from spinney.estimators.forest_start import (
     is_forest,
     is_forest_word,
 )
+from spinney.estimators.held_out import HeldOut
 from spinney.estimators.parameters import (
     check_alpha,
     check_boolean,
@@ -46,6 +47,7 @@ class _FAOForest(SummedForest):
     """What both estimators share: the plan, the growing, and going on with new rows."""
 
     _is_refit = False
+    _weights_val: NDArray[np.float64] | None = None  # of validation rows; None counts each once
 
     def refit(
         self,
@@ -58,10 +60,12 @@ class _FAOForest(SummedForest):
     ) -> Self:
         """Go on from the fitted forests on other rows.
 
-        Every forest is optimised for up to `max_iter` more iterations from where it is, in the
-        structure it has. As data are collected this takes a fraction of a new fit. What the given
-        rows do not show is forgotten, and splits that they do not need are removed: give old and
-        new rows together, or new rows that are many.
+        Every forest is optimised for up to `max_iter` more iterations from where it is. As data are
+        collected this takes a fraction of a new fit. Every node stays: leaves that no given row
+        reaches keep their values, and splits that the rows do not need keep their hyperplanes, so
+        that later rows find them again. Where rows do go, what they do not show is forgotten: give
+        old and new rows together, or new rows that are many. `max_weights` holds from the first
+        iteration on.
 
         Parameters
         ----------
@@ -91,6 +95,15 @@ class _FAOForest(SummedForest):
         self.__dict__ = going_on.__dict__
         return self
 
+    def _fit_judged(self, rows: HeldOut) -> Self:
+        """Fit to one part of weighted rows, and be judged on the other."""
+        self._weights_val = rows.weights_held
+        return self.fit(rows.X_fit, rows.y_fit, rows.weights, X_val=rows.X_held, y_val=rows.y_held)
+
+    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
+        judged = super()._judged(X_val, y_val)
+        return judged if self._weights_val is None else judged._replace(weights=self._weights_val)
+
     def _is_continued(self) -> bool:
         return self._is_refit or super()._is_continued()
 
@@ -107,6 +120,12 @@ class _FAOForest(SummedForest):
             raise ValueError(
                 f"average_last={self.average_last} with monotone=True, but means of hyperplanes "
                 "may raise the objective; give one of the two; try average_last=1."
+            )
+        if self.average_last > 1 and self.early_stopping:
+            raise ValueError(
+                f"average_last={self.average_last} with early_stopping=True, but hyperplanes are "
+                "averaged at the end of a run, and stopping keeps an iteration before it; give one "
+                "of the two; try early_stopping=False, and tune_fao for the other parameters."
             )
         if self._is_continued() and not self._is_refit:
             self._check_goes_on()
@@ -224,7 +243,8 @@ class _FAOForest(SummedForest):
         if watch is not None:
             forests.judge(watch, self._n_threads())
             self._store_watched("validation_losses_", watch.errors)
-            best = int(np.argmin(watch.errors)) if watch.errors and self.early_stopping else None
+            if self.early_stopping:
+                best = forests.best(watch.errors, int(self.max_weights or 0))
         trees = forests.trees_at(best)
         traces = forests.traces
         self.n_forests_ = len(traces)
@@ -293,7 +313,8 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         Loss of the class scores that the trees of a forest give together. The paper has squared
         errors to one-hot targets. The squared hinge asks a score only to be on the right side of
         its target: rows that are safe do not care where a split sends them, and forests
-        generalise far better.
+        generalise far better. Probabilities are then often exactly 0 or 1; where they are to be
+        believed, take "log_loss", or scikit-learn's ``CalibratedClassifierCV``.
     init : str, RandomStructure, Tree, fitted tree or fitted forest, default="supervised"
         The start of each tree, as in :class:`TAOTreeClassifier`. Further words: "bagged" optimises
         each tree by itself on 90 % of the rows first, "boosted" boosts the trees of a forest
@@ -305,12 +326,13 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         Iterations at the end over which the hyperplanes of each split are averaged; then all
         leaves are fitted anew. They are noisy copies of one another, and their mean generalises
         better; a third of `max_iter` is a good choice. 1 takes the last ones as they are. Not
-        with `monotone`.
+        with `monotone` or `early_stopping`.
     n_copies : int, default=0
         Further copies of each row that a forest is trained on, in which values are left out. They
         take as much time and memory as so many more rows, weigh no more than the rows alone, and
         make forests generalise better where 0 means nothing there: pixels, counts, words, flags.
-        Each forest draws its own.
+        Each forest draws its own. A row of weight k then is no longer the same as k equal rows,
+        whose copies have different gaps.
     dropout : float, default=0.2
         Share of the values of a copy that become 0.
     monotone : bool, default=False
@@ -323,7 +345,9 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     early_stopping : bool, default=False
         Keep the forests of the iteration at which their average has the least loss on validation
         rows: those given to ``fit``, or else a part of the training rows. One forest overfits
-        long before `max_iter`, an average of many hardly does.
+        long before `max_iter`, an average of many hardly does. All `max_iter` iterations are run,
+        since only then the best is known. With `max_weights`, which is reached after up to 0.8 of
+        them, one of those within the limit is kept.
     validation_fraction : float, default=0.1
         Part of the training rows set aside if `early_stopping` and no validation rows are given.
     class_weight : None, "balanced" or dict, default=None
@@ -333,7 +357,8 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     random_state : int, RandomState or None, default=None
         The same seed gives the same forest, bit for bit, for any `n_jobs`.
     n_jobs : int or None, default=None
-        Forests at once, and threads of a prediction. None is one, -1 is all cores.
+        Forests at once, and threads of a prediction. None is one, -1 is all cores. Each of the
+        forests at once holds copies of its own (`n_copies`).
     verbose : int, default=0
         1 shows a live bar of the iterations on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -515,12 +540,13 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         Iterations at the end over which the hyperplanes of each split are averaged; then all
         leaves are fitted anew. They are noisy copies of one another, and their mean generalises
         better; a third of `max_iter` is a good choice. 1 takes the last ones as they are. Not
-        with `monotone`.
+        with `monotone` or `early_stopping`.
     n_copies : int, default=0
         Further copies of each row that a forest is trained on, in which values are left out. They
         take as much time and memory as so many more rows, weigh no more than the rows alone, and
         make forests generalise better where 0 means nothing there: pixels, counts, words, flags.
-        Each forest draws its own.
+        Each forest draws its own. A row of weight k then is no longer the same as k equal rows,
+        whose copies have different gaps.
     dropout : float, default=0.2
         Share of the values of a copy that become 0.
     monotone : bool, default=False
@@ -533,7 +559,9 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     early_stopping : bool, default=False
         Keep the forests of the iteration at which their average has the least loss on validation
         rows: those given to ``fit``, or else a part of the training rows. One forest overfits
-        long before `max_iter`, an average of many hardly does.
+        long before `max_iter`, an average of many hardly does. All `max_iter` iterations are run,
+        since only then the best is known. With `max_weights`, which is reached after up to 0.8 of
+        them, one of those within the limit is kept.
     validation_fraction : float, default=0.1
         Part of the training rows set aside if `early_stopping` and no validation rows are given.
     warm_start : bool, default=False
@@ -541,7 +569,8 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     random_state : int, RandomState or None, default=None
         The same seed gives the same forest, bit for bit, for any `n_jobs`.
     n_jobs : int or None, default=None
-        Forests at once, and threads of a prediction. None is one, -1 is all cores.
+        Forests at once, and threads of a prediction. None is one, -1 is all cores. Each of the
+        forests at once holds copies of its own (`n_copies`).
     verbose : int, default=0
         1 shows a live bar of the iterations on stderr, 2 prints a line for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from spinney.data import Problem
 from spinney.ensembles.hearing import Iteration
@@ -56,6 +59,23 @@ class FittedForests:
         for iteration in range(longest):
             sums = watch.sum_of(moving.trees_at(iteration), n_threads)
             watch.judge((fixed + sums) / len(self.all))
+
+    def best(self, losses: Sequence[float], max_weights: int) -> int | None:
+        """Iteration of least loss among those whose splits have so many weights; None is the last.
+
+        The limit is tightened along a run, so early iterations may be beyond it. 0 is no limit.
+        """
+        allowed = [
+            iteration
+            for iteration in range(len(losses))
+            if max_weights == 0 or self._widest_split(iteration) <= max_weights
+        ]
+        return min(allowed, key=lambda iteration: losses[iteration], default=None)
+
+    def _widest_split(self, iteration: int) -> int:
+        """Most weights of a split of this fit after an iteration."""
+        trees = [tree for forest in self.found for tree in _trees_at(forest, iteration)]
+        return max(int(np.diff(tree.split_indptr).max(initial=0)) for tree in trees)
 
     def joined_by(self, forest: OptimizedForest) -> FittedForests:
         """These forests and one more of this fit."""

@@ -2,7 +2,8 @@
 
 One forest of many trees fits best and overfits first, many forests of few trees average best
 ([1]_ section 5 and fig. 4). Which of them, how strong a penalty and how many iterations depends
-on the data. One run tells the error after each of its iterations, so those come for free.
+on the data. One run tells the error after each of its iterations, so those come for free,
+unless the run follows a schedule of its length.
 
 References
 ----------
@@ -68,16 +69,18 @@ def tune_fao(
     ----------
     estimator : FAOForestClassifier or FAOForestRegressor
         Says all else, and with `n_forests` * `n_trees` how many trees there are in all. It need
-        not be fitted and is not changed. `max_iter` is the most iterations that are tried.
+        not be fitted and is not changed. `max_iter` is the most iterations that are tried; with
+        `max_weights` or `average_last`, by which the end of a run differs from its middle, whole
+        runs are judged, and it stays as it is.
     X, y : array-like
         Training rows, as for ``fit``.
     alphas : iterable of float or None, default=None
-        Values of `alpha`. None takes 0.3, 1 and 3 times that of the estimator.
+        Values of `alpha`. None takes 0.3, 1 and 3 times that of the estimator; 0 stays 0.
     trees_per_forest : iterable of int or None, default=None
         Values of `n_trees`, each a divisor of the number of all trees. None takes those among 5,
-        10, 20, 30 and 60, and one forest of all trees.
+        10, 20, 30 and 60, that of the estimator, and one forest of all trees.
     sample_weight : array-like of shape (n_rows,) or None, default=None
-        Weights of the rows.
+        Weights of the rows, both of those that are trained on and of those to judge by.
     validation_fraction : float, default=0.2
         Share of the rows to judge by, drawn by the estimator's `random_state`, of every class the
         same share. The result is fitted to all rows.
@@ -105,12 +108,13 @@ def tune_fao(
     shapes = _shapes(estimator, trees_per_forest)
     wanted = _alphas(estimator, alphas)
     rows = hold_out(estimator, X, y, sample_weight, validation_fraction)
+    stops = not _follows_a_schedule(estimator)
     table = []
     for alpha, n_trees in product(wanted, shapes):
         n_forests = estimator.n_forests * estimator.n_trees // n_trees
         values = {"alpha": alpha, "n_trees": n_trees, "n_forests": n_forests}
-        trial = clone(estimator).set_params(early_stopping=True, warm_start=False, **values)
-        trial.fit(rows.X_fit, rows.y_fit, rows.weights, X_val=rows.X_held, y_val=rows.y_held)
+        trial = clone(estimator).set_params(early_stopping=stops, warm_start=False, **values)
+        trial._fit_judged(rows)
         score = trial.score(rows.X_held, rows.y_held, rows.weights_held)
         table.append(_entry(values, trial, float(score)))
     best = min(table, key=lambda entry: float(entry["loss"]))
@@ -119,12 +123,18 @@ def tune_fao(
     return FAOTuning(table, params, chosen.fit(X, y, sample_weight))
 
 
+def _follows_a_schedule(estimator: FAOForest) -> bool:
+    """Whether a run of n iterations is another one than the first n iterations of a longer run."""
+    return estimator.max_weights is not None or estimator.average_last != 1
+
+
 def _entry(values: dict[str, Any], trial: FAOForest, score: float) -> dict[str, Any]:
     losses = trial.validation_losses_
+    n_iterations = int(trial.n_iter_) if trial.early_stopping else int(trial.max_iter)
     return {
         **values,
-        "max_iter": int(trial.n_iter_),
-        "loss": float(losses.min()),
+        "max_iter": n_iterations,
+        "loss": float(losses[trial.n_iter_ - 1]),
         "score": score,
         "losses": losses,
     }
@@ -133,7 +143,7 @@ def _entry(values: dict[str, Any], trial: FAOForest, score: float) -> dict[str, 
 def _alphas(estimator: FAOForest, alphas: Iterable[float] | None) -> list[float]:
     if alphas is None:
         check_alpha(estimator.alpha)
-        return [factor * float(estimator.alpha) for factor in FACTORS]
+        return list(dict.fromkeys(factor * float(estimator.alpha) for factor in FACTORS))
     found = list(alphas)
     for alpha in found:
         check_alpha(alpha)
@@ -146,7 +156,8 @@ def _shapes(estimator: FAOForest, trees_per_forest: Iterable[int] | None) -> lis
     check_integer("n_trees", estimator.n_trees, minimum=1, example="10")
     total = int(estimator.n_forests) * int(estimator.n_trees)
     if trees_per_forest is None:
-        return sorted({size for size in (*SIZES, total) if total % size == 0})
+        own = int(estimator.n_trees)
+        return sorted({size for size in (*SIZES, own, total) if total % size == 0})
     found = list(trees_per_forest)
     for size in found:
         check_integer("trees_per_forest", size, minimum=1, example="[5, 10]")

@@ -17,10 +17,18 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.ensembles.plan import widen
 from spinney.estimators.forest_base import ForestEstimator
 from spinney.estimators.start import check_init, check_splits, unfrozen
+from spinney.optimize.fao import kind_of_split
 from spinney.tree.convert import from_sklearn
 from spinney.tree.structure import Tree
 
 FOREST_WORDS = ("bagged", "boosted")
+
+#: What a forest may start from, as errors say it.
+ACCEPTED = (
+    'give "bagged", "boosted", a fitted forest of spinney or scikit-learn, or what each tree may '
+    'start from: "supervised", "balanced", "random", "cart", "random_structure", a '
+    "RandomStructure, a spinney Tree or a fitted tree estimator"
+)
 
 
 def is_forest_word(init: object) -> bool:
@@ -38,7 +46,7 @@ def check_forest_init(init: object, n_trees: int) -> None:
     if is_forest_word(init):
         return
     if not is_forest(init):
-        check_init(init)
+        check_init(init, ACCEPTED)
         return
     forest = unfrozen(init)
     name = type(forest).__name__
@@ -65,7 +73,9 @@ def given_starts(
         return ()
     trees = list(_trees(unfrozen(init)))[: n_forests * n_trees]
     for number, tree in enumerate(trees):
-        check_splits(tree, n_features, split, f"tree {number} of init")
+        kind = kind_of_split(split, number % n_trees)
+        of_mixed = f', which split="mixed" wants {kind},' if split == "mixed" else ""
+        check_splits(tree, n_features, kind, f"tree {number} of init{of_mixed}")
     return tuple(tuple(trees[first : first + n_trees]) for first in range(0, len(trees), n_trees))
 
 

@@ -28,6 +28,12 @@ from spinney.estimators.parameters import SCORE_LOSSES, check_loss, check_n_jobs
 from spinney.estimators.predictor import Compilable
 from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.readout import Readout, finish_of
+from spinney.estimators.refinable import (
+    check_has_leaves,
+    library_of,
+    own_trees,
+    warn_of_linear_leaves,
+)
 from spinney.estimators.refined_trees import trees_with_values
 from spinney.estimators.reported import Reported
 from spinney.estimators.telling import nothing_yet
@@ -64,13 +70,15 @@ def refine_leaves(
 
     Greedy forests fit each tree by itself and average. Here the forest is the sum of its trees,
     and the values of all their leaves minimise one loss with a squared penalty: the leaf step of
-    FAO, known as global refinement.
+    FAO, known as global refinement. All new leaves are constants; where those of the forest are
+    linear models, a warning says so.
 
     Parameters
     ----------
     forest : fitted forest
-        Of spinney; scikit-learn's random forests, extra trees, gradient boosting and bagged
-        trees; XGBoost's and LightGBM's scikit-learn estimators; CatBoost. It is not changed.
+        Of spinney, best with constant leaves; scikit-learn's random forests, extra trees, gradient
+        boosting and bagged trees; XGBoost's and LightGBM's scikit-learn estimators, not their
+        native boosters; CatBoost. It is not changed.
     X : array-like of shape (n_rows, n_features)
         Training rows, as the forest takes them.
     y : array-like of shape (n_rows,), for regression also (n_rows, n_outputs)
@@ -111,6 +119,7 @@ def refine_leaves(
     >>> bool(refined.score(X[1000:], y[1000:]) > forest.score(X[1000:], y[1000:]))
     True
     """
+    check_has_leaves(forest)
     kind = _kind_of(forest)
     if kind == "classifier":
         loss = "squared_hinge" if loss is None else loss
@@ -146,12 +155,14 @@ class _RefinedForest(Compilable, Reported):
         return type(self)(**self.get_params(deep=False))
 
     def _check(self, losses: tuple[str, ...]) -> None:
-        """Raise if there is nothing to refine, or no way to do it."""
+        """Raise if there is nothing to refine, or no way to do it; warn of what is lost."""
         check_loss(self.loss, losses, type(self).__name__)
         check_real("leaf_alpha", self.leaf_alpha, minimum=0.0, example="1.0")
         check_n_jobs(self.n_jobs)
+        check_has_leaves(self.forest)
         check_is_fitted(self.forest)
         leaf_reader(self.forest)
+        warn_of_linear_leaves(self.forest)
 
     def _refine(
         self,
@@ -530,14 +541,8 @@ def training_leaves(
     if not isinstance(forest, Estimator) or forest.encoding_ is None:
         return leaf_reader(forest)(X)
     rows = as_rows(check_training_rows(forest, X, outputs, weights))
-    found = _own_trees(forest).apply(rows, n_threads=forest._n_threads())
+    found = own_trees(forest).apply(rows, n_threads=forest._n_threads())
     return found.astype(np.int64)
-
-
-def _own_trees(forest: Any) -> Forest:
-    """Trees of a fitted estimator of spinney."""
-    own: Forest = forest.forest_ if hasattr(forest, "forest_") else Forest.of(forest.tree_)
-    return own
 
 
 def leaf_reader(forest: Any) -> Callable[[ArrayLike], NDArray[np.int64]]:
@@ -545,10 +550,10 @@ def leaf_reader(forest: Any) -> Callable[[ArrayLike], NDArray[np.int64]]:
 
     Trees for single classes, as gradient boosting has them, count as trees of the forest.
     """
-    family = type(forest).__module__.split(".")[0]
-    if family == "lightgbm":
+    library = library_of(forest)
+    if library == "lightgbm":
         read = _of_lightgbm
-    elif family == "catboost":
+    elif library == "catboost":
         read = _of_catboost
     elif hasattr(forest, "apply"):
         read = _of_apply

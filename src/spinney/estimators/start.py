@@ -96,28 +96,31 @@ def drawn_start(init: object) -> str:
     return str(init) if is_way_to_draw else "balanced"
 
 
-def check_init(init: object) -> None:
-    """Raise unless `init` is a word, a structure, a tree or a fitted tree estimator."""
+def check_init(init: object, accepted: str = _ACCEPTED) -> None:
+    """Raise unless `init` is a word, a structure, a tree or a fitted tree estimator.
+
+    `accepted` is what the error says may be given; a forest may start from more.
+    """
     if isinstance(init, str):
         if init not in INIT_WORDS:
-            raise ValueError(f'init={init!r} is not known; {_ACCEPTED}; try init="supervised".')
+            raise ValueError(f'init={init!r} is not known; {accepted}; try init="supervised".')
     elif isinstance(init, RandomStructure | Tree):
         init.check()
     elif isinstance(init, BaseEstimator):
-        _check_fitted_tree(unfrozen(init))
+        _check_fitted_tree(unfrozen(init), accepted)
     else:
         raise TypeError(
-            f'init={init!r} is of type {type(init).__name__}; {_ACCEPTED}; try init="supervised".'
+            f'init={init!r} is of type {type(init).__name__}; {accepted}; try init="supervised".'
         )
 
 
-def _check_fitted_tree(estimator: BaseEstimator) -> None:
+def _check_fitted_tree(estimator: BaseEstimator, accepted: str) -> None:
     """Raise unless the estimator is a tree that has been fitted."""
     name = type(estimator).__name__
     # Single trees can count their leaves, here and in scikit-learn; forests and others cannot.
     if not hasattr(estimator, "get_n_leaves"):
         raise TypeError(
-            f"init={name} is not a tree estimator; {_ACCEPTED}; try a fitted "
+            f"init={name} is not a tree estimator; {accepted}; try a fitted "
             "DecisionTreeClassifier or DecisionTreeRegressor."
         )
     try:

@@ -96,7 +96,9 @@ class SummedClassifier(SummedForest, VotingForest, TAOClassification):
         """Class probabilities that go with the scores.
 
         With ``loss="log_loss"`` their softmax. Otherwise scores are estimates of one-hot targets,
-        and the nearest probabilities to them are returned.
+        and the nearest probabilities to them are returned. These are often exactly 0 or 1, and a
+        log loss of them infinite: where probabilities are to be believed, fit with
+        ``loss="log_loss"``, or calibrate scores by scikit-learn's ``CalibratedClassifierCV``.
 
         Parameters
         ----------

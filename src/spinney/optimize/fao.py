@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -23,10 +24,12 @@ from numpy.typing import NDArray
 from spinney import _core
 from spinney.data import Problem
 from spinney.losses import Array, ForestLoss
+from spinney.optimize.lasting_splits import lasting_splits
 from spinney.optimize.leaves import LeafTask, improve_leaves
 from spinney.optimize.mean_splits import MeanSplits
 from spinney.optimize.state import ForestRun, MemberRun, NativeTree, Save
 from spinney.optimize.tao import (
+    AroundLevel,
     TAOOptions,
     native_optimizer,
     set_tree_splits,
@@ -100,7 +103,7 @@ class FAOOptions:
 
 @dataclass(frozen=True)
 class OptimizedForest:
-    """Pruned trees, whose outputs add up, and how they came about.
+    """Trees, whose outputs add up, and how they came about.
 
     `iterations` holds the trees after each iteration, where they were to be kept.
     """
@@ -154,8 +157,10 @@ def optimize_forest(
     callback : callable, optional
         Called with the trace after each step over a tree or over all leaves.
     keeps_leaves : bool, default=False
-        The given trees are a forest, whose outputs add up, and which is to be improved as it is.
-        Otherwise their leaves are fitted anew, all together.
+        The given trees are a forest, whose outputs add up, and which goes on as it is: every node
+        stays, with its old hyperplane or value where the rows do not need it, and `max_weights`
+        holds from the first iteration on. Otherwise all leaves are fitted anew, and what rows do
+        not need is pruned.
     offset : float64[n_rows, n_outputs], optional
         What rows have already, in the unit of `problem.values`; the forest is added to it. By
         default it is nothing, or for real targets their mean, which the trees then give, too.
@@ -238,6 +243,7 @@ class _Run:
         self.leaf_of = np.zeros((n_trees, problem.n_rows), dtype=np.uint32)
         self.members: list[_Member] = []
         self.keeps_leaves = keeps_leaves
+        self.around_level: AroundLevel = lasting_splits if keeps_leaves else nullcontext
 
     def begin(self, starts: Sequence[Topology | Tree], seeds: Sequence[int]) -> None:
         """Take the starts of the trees, and fit all leaves."""
@@ -343,7 +349,8 @@ class _Run:
             if member.late is None:
                 continue
             self._ask(number)
-            member.late.put_into(member.native, self.problem, self.options.tao.max_weights)
+            with self.around_level(member.native):
+                member.late.put_into(member.native, self.problem, self.options.tao.max_weights)
             self._put_back(number)
         for _ in range(LAST_LEAF_STEPS):
             self._step_over_leaves()
@@ -394,12 +401,23 @@ class _Run:
         native, tao = self._native(left, right, seed)
         if isinstance(start, Tree):
             set_tree_splits(native, start)
+            if self.keeps_leaves:
+                self._narrow(native)
         else:
             is_axis = tao.split == "axis" and tao.monotone
             native.draw_splits(tao.init, start_length(tao), is_axis)
         member = self._append(native, left, right)
         # Its leaves were fitted to all that is wanted: all trees together would give far too much.
         member.values = np.zeros_like(member.values)
+
+    def _narrow(self, native: _core.TreeOptimizer) -> None:
+        """Bring hyperplanes to the limit on weights, since no iteration is to be beyond it."""
+        limit = self.options.tao.max_weights
+        _, (indptr, _, _) = native.splits()
+        if 0 < limit < np.diff(indptr).max(initial=0):
+            present = MeanSplits(1)
+            present.note(native)
+            present.put_into(native, self.problem, limit)
 
     def _keep_leaves(self, number: int, start: Topology | Tree) -> None:
         """Let a given tree give what its leaves say."""
@@ -428,6 +446,8 @@ class _Run:
     def _tighten(self, progress: float) -> bool:
         """Limit the weights of hyperplanes, the more the further the run is; True if for good."""
         wanted = self.options.tao.max_weights
+        # A forest that goes on has adapted to the limit already.
+        progress = 1.0 if self.keeps_leaves else progress
         limit = tightened(wanted, self.problem.n_features, progress)
         for member in self.members:
             member.native.limit_weights(limit, 0)
@@ -437,7 +457,13 @@ class _Run:
         """One sweep over a tree, on what the other trees leave over ([1]_ eq. 3)."""
         member = self._ask(number)
         tao = self.options.tao
-        solve_splits(member.native, iteration, tao.order, is_guarded=tao.monotone)
+        solve_splits(
+            member.native,
+            iteration,
+            tao.order,
+            is_guarded=tao.monotone,
+            around_level=self.around_level,
+        )
         self._put_back(number)
 
     def _step_over_leaves(self) -> None:
@@ -526,8 +552,8 @@ class _Run:
         tree = tree_of(member.native, member.left, member.right, self.problem, self.options.tao)
         values = member.values + self.centre / len(self.members)
         tree = replace(tree, leaf_values=values * self.problem.target_scale)
-        # A forest that goes on keeps the branches that only earlier rows reached.
-        return prune(tree, None if self.keeps_leaves else member.native.reach())
+        # A forest that goes on keeps what only earlier rows needed: later ones may need it again.
+        return tree if self.keeps_leaves else prune(tree, member.native.reach())
 
 
 def _go_on(trace: Trace, trees: Callable[[], tuple[Tree, ...]]) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -34,6 +35,9 @@ Callback: TypeAlias = Callable[[Trace], None]
 #: Is asked after each sweep, with the trace and a function that makes the best tree so far; True
 #: ends the run there.
 AfterSweep: TypeAlias = Callable[[Trace, Callable[[], Tree]], bool]
+
+#: Context in which a level is solved.
+AroundLevel: TypeAlias = Callable[[_core.TreeOptimizer], AbstractContextManager[object]]
 
 #: Most columns for which nodes are solved by Newton steps (`benchmarks/solvers.py`).
 NEWTON_LIMIT = 64
@@ -329,7 +333,14 @@ class _Run:
         return float(loss + penalty)
 
 
-def solve_splits(native: _core.TreeOptimizer, sweep: int, order: str, *, is_guarded: bool) -> None:
+def solve_splits(
+    native: _core.TreeOptimizer,
+    sweep: int,
+    order: str,
+    *,
+    is_guarded: bool,
+    around_level: AroundLevel = nullcontext,
+) -> None:
     """Every level once, in the given order, then the leaves.
 
     After the splits moved the leaves are always refitted: a sweep ends consistent.
@@ -337,7 +348,8 @@ def solve_splits(native: _core.TreeOptimizer, sweep: int, order: str, *, is_guar
     is_root_first = order == "root_first"
     levels = range(native.n_levels)
     for level in levels if is_root_first else reversed(levels):
-        native.solve_level(level, sweep, is_guarded, is_root_first)
+        with around_level(native):
+            native.solve_level(level, sweep, is_guarded, is_root_first)
     native.fit_leaves(sweep, is_guarded)
 
 
