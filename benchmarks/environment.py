@@ -89,4 +89,13 @@ def _version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
+        return _version_of_sources() if package == "spinney" else "not installed"
+
+
+def _version_of_sources() -> str:
+    """Version of spinney where its folder is on the path without an installation."""
+    if find_spec("spinney") is None:
         return "not installed"
+    from spinney import __version__
+
+    return __version__

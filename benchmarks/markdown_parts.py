@@ -41,4 +41,9 @@ def show(value: Any) -> str:
 
 def measured_with(found: dict[str, Any]) -> str:
     """One line on versions and machine."""
-    return "measured with " + ", ".join(f"{key} {value}" for key, value in found.items())
+    return f"measured with {environment_line(found)}"
+
+
+def environment_line(found: dict[str, Any]) -> str:
+    """Versions and machine, one after the other."""
+    return ", ".join(f"{key} {value}" for key, value in found.items())

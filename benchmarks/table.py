@@ -16,7 +16,8 @@ against trees and seconds), `search_params` (cheaper parameters for the search),
 (["jaccard"]), `vary` (one row for every combination of these parameters, named in the label as
 ``{name}``), `cases` (one row for each of these, merged into the row), `group` (heading on the
 page). Further keys of the table: `data_seeds` (seeds of single data sets), `search_rows`, `budget`
-(the most configurations a search may try), `notes`, `claim` (see `verdicts`), `plot` (see `plots`).
+(the most configurations a search may try), `notes`, `claim` (see `verdicts`), `plot` (see `plots`),
+`first_trees` (a column with the error of so many first trees; `paper.error_of_first` beside it).
 
 A row without an estimator is a value quoted from a paper. ``{seed}`` in a data name is replaced by
 the seed: folds are seeds.
@@ -42,7 +43,7 @@ Content = dict[str, Any]
 OURS = ("TAO", "FAO", "CO2", "Greedy", "RandomDecision")
 TABLE_KEYS = {
     "title", "data", "seeds", "threads", "time_limit", "search_rows", "budget", "notes",
-    "parameter_allowance", "row", "claim", "plot", "data_seeds",
+    "parameter_allowance", "row", "claim", "plot", "data_seeds", "first_trees",
 }  # fmt: skip
 ROW_KEYS = {
     "label", "estimator", "params", "grid", "paper", "target", "data", "seeds", "threads",
@@ -110,6 +111,7 @@ class Table:
     claims: tuple[Content, ...] = ()
     plots: tuple[Content, ...] = ()
     data: tuple[str, ...] = field(default=())
+    first_trees: int | None = None
 
     def row(self, label: str, data: str | None = None) -> Row:
         """The row of this label, on `data` if several sets have it."""
@@ -149,6 +151,7 @@ def parse(name: str, content: Content) -> Table:
         claims=tuple(content.get("claim", ())),
         plots=tuple(content.get("plot", ())),
         data=tuple(dict.fromkeys(row.data for row in rows)),
+        first_trees=content.get("first_trees"),
     )
     _check(table)
     return table

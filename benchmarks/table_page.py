@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from bench import column, mean
 from cells import write_whole
-from markdown_parts import decimals, measured_with, spread
+from markdown_parts import decimals, environment_line, spread
 from markdown_parts import table as lines_of
 from runner import Outcome, Search
 from table import Table
-from verdicts import Verdict, error_key, judge, meets_target, results_of
+from verdicts import Verdict, error_at, error_key, judge, meets_target, results_of
 
 # Heading -> key of a result. Shown only if some row of the data set has it.
 MEASURED = {
@@ -32,6 +33,8 @@ MEASURED = {
     "model MB": "model_mb",
     "peak MB": "peak_mb",
 }
+# Heading -> what is said of the errors that a forest's trees have by themselves.
+TREES = {"mean tree %": np.mean, "best tree %": np.min}
 
 
 def save(
@@ -52,13 +55,13 @@ def save(
         "",
         *(f"- {note}" for note in _notes(table, outcomes)),
         *_claims(verdicts),
-        *(line for data in table.data for line in _data_section(data, outcomes)),
+        *(line for data in table.data for line in _data_section(table, data, outcomes)),
         *(line for path in plots for line in ("", f"![{path.stem}]({path.name})")),
         *_missing(outcomes),
         *_searches(outcomes),
         *_list("Cautions", [*cautions, *_version_cautions(outcomes, environment)]),
         "",
-        f"{measured_with(environment)}.",
+        f"Page written with {environment_line(environment)}.",
     ]
     (folder / f"{table.name}.md").write_text("\n".join(lines) + "\n")
 
@@ -75,8 +78,25 @@ def _notes(table: Table, outcomes: Sequence[Outcome]) -> list[str]:
     loads = [r["load_before"] for o in outcomes for r in results_of(o) if r.get("load_before")]
     if loads:
         notes.append(f"Highest load average just before a fit: {max(loads)}.")
+    notes += _builds(outcomes)
     notes.append("One figure is the mean ± sd over the seeds; n=1 marks a single seed.")
     return notes
+
+
+def _builds(outcomes: Sequence[Outcome]) -> list[str]:
+    """Which builds of spinney measured its cells; none where it measured nothing."""
+    cells = [r for o in outcomes if o.row.is_ours for r in results_of(o) if r.get("build")]
+    counts = Counter(
+        (r["build"], r.get("versions", {}).get("spinney", "not installed")) for r in cells
+    )
+    if not counts:
+        return []
+    parts = (
+        f"{build} ({'version unknown' if version == 'not installed' else version}; "
+        f"{n_cells} cell{'s' if n_cells > 1 else ''})"
+        for (build, version), n_cells in counts.most_common()
+    )
+    return [f"Builds of spinney that measured its models: {', '.join(parts)}."]
 
 
 def _claims(verdicts: Sequence[Verdict]) -> list[str]:
@@ -90,7 +110,7 @@ def _holds(holds: bool | None) -> str:
     return {True: "yes", False: "**no**", None: "?"}[holds]
 
 
-def _data_section(data: str, outcomes: Sequence[Outcome]) -> list[str]:
+def _data_section(table: Table, data: str, outcomes: Sequence[Outcome]) -> list[str]:
     here = [outcome for outcome in outcomes if outcome.row.data == data]
     if not here:
         return []
@@ -104,13 +124,16 @@ def _data_section(data: str, outcomes: Sequence[Outcome]) -> list[str]:
         ]
     shown = {head: key for head, key in MEASURED.items() if _any_has(here, key)}
     if any("tree_error" in (r.get("curve") or {}) for o in here for r in results_of(o)):
-        shown["best tree %"] = "curve"
+        shown |= dict.fromkeys(TREES, "curve")
+    first = table.first_trees
+    if first is not None:
+        shown[f"first {first} trees %"] = "curve"
     error = "test RMSE" if _any_has(here, "test_rmse") else "test error %"
     head = ["model", "paper", error, "target", "met", *shown, "paper's parameters", "seeds"]
     for group in dict.fromkeys(outcome.row.group for outcome in here):
         if group:
             lines += ["", f"### {group}", ""]
-        rows = [_row(outcome, shown) for outcome in here if outcome.row.group == group]
+        rows = [_row(outcome, shown, first) for outcome in here if outcome.row.group == group]
         lines += lines_of(head, rows)
     return lines
 
@@ -119,14 +142,15 @@ def _any_has(outcomes: Sequence[Outcome], key: str) -> bool:
     return any(r.get(key) is not None for outcome in outcomes for r in results_of(outcome))
 
 
-def _row(outcome: Outcome, shown: dict[str, str]) -> list[str]:
+def _row(outcome: Outcome, shown: dict[str, str], first_trees: int | None) -> list[str]:
     row, results = outcome.row, results_of(outcome)
     paper = row.paper
     theirs = f"{paper['error']:.2f}" if "error" in paper else ""
     theirs += f" ± {paper['sd']:.2f}" if "sd" in paper else ""
     measured = [_mean(results, key) for key in shown.values() if key != "curve"]
-    if "best tree %" in shown:
-        measured.append(_best_tree(results))
+    measured += [_single_tree(results, TREES[head]) for head in TREES if head in shown]
+    if first_trees is not None:
+        measured.append(_first_trees(outcome, first_trees))
     if row.is_quoted:
         own = {"Δ": "depth", "T": "T", "FLOPS": "flops"}
         measured = [_count(paper.get(own.get(head, ""))) for head in shown]
@@ -162,11 +186,19 @@ def _mean(results: list[dict[str, Any]], key: str) -> str:
     return _count(float(np.nanmean(values)))
 
 
-def _best_tree(results: list[dict[str, Any]]) -> str:
-    """Mean test error of the best single tree of each forest."""
+def _single_tree(results: list[dict[str, Any]], summary: Callable[[list[float]], Any]) -> str:
+    """Mean over the forests of the mean or the least test error of a single tree."""
     curves = [result["curve"] for result in results if result.get("curve")]
-    found = [min(curve["tree_error"]) for curve in curves if "tree_error" in curve]
+    found = [summary(curve["tree_error"]) for curve in curves if "tree_error" in curve]
     return f"{np.mean(found):.2f}" if found else "–"
+
+
+def _first_trees(outcome: Outcome, n_trees: int) -> str:
+    """Mean test error of the first trees of each forest, and the paper's."""
+    found = error_at(outcome, n_trees)
+    theirs = outcome.row.paper.get("error_of_first")
+    beside = "" if theirs is None else f" (paper {theirs:.2f})"
+    return "–" if np.isnan(found) else f"{found:.2f}{beside}"
 
 
 def _count(value: float | None) -> str:

@@ -6,8 +6,10 @@ A claim is a table of the TOML file with `what` (the sentence) and `kind`:
 - ``lower``: rows `lower` have no more test error than rows `than` (at `trees` trees, if given;
   the latter at `than_trees`, if given; `some = true`: one of them is enough);
 - ``ratio``: `measure` of row `over` divided by that of row `under`, `at_least` or `at_most`;
+- ``lower_than_best_tree``: forests `rows` have less test error than the best of their own trees;
 - ``time_to_error``: rows `ours` reach `error` in less training time than each of `theirs`
-  (`theirs_whole = true`: than their whole fit takes).
+  (`theirs_whole = true`: than their whole fit takes);
+- ``trees_to_error``: rows `ours` reach `error` with fewer trees than each of `theirs`.
 """
 
 from __future__ import annotations
@@ -124,7 +126,7 @@ def _lower(claim: Content, outcomes: Outcomes) -> list[Verdict]:
     ours = errors[0].min() if claim.get("some") else errors[0].max()
     holds = bool(ours <= errors[1].min() + slack)
     texts = [", ".join(f"{error:.2f} %" for error in np.sort(found)) for found in errors]
-    at = f" at {trees} trees" if trees else ""
+    at = f" at {trees} tree{'s' if trees > 1 else ''}" if trees else ""
     return [Verdict(claim["what"], f"{texts[0]} against {texts[1]}{at}", holds)]
 
 
@@ -169,10 +171,10 @@ def _time_to_error(claim: Content, outcomes: Outcomes) -> list[Verdict]:
     groups = [results_of(outcome) for outcome in (*ours, *theirs)]
     if not ours or not theirs or not all(groups):
         return [Verdict(claim["what"], "not measured", None)]
-    seconds = [seconds_to(outcome, wanted) for outcome in ours]
+    seconds = [spent_until(outcome, wanted) for outcome in ours]
     whole = claim.get("theirs_whole", False)
     limits = [
-        mean(results_of(outcome), "wall_seconds") if whole else seconds_to(outcome, wanted)
+        mean(results_of(outcome), "wall_seconds") if whole else spent_until(outcome, wanted)
         for outcome in theirs
     ]
     parts = zip((*ours, *theirs), (*seconds, *limits), strict=True)
@@ -181,14 +183,39 @@ def _time_to_error(claim: Content, outcomes: Outcomes) -> list[Verdict]:
     return [Verdict(claim["what"], measured, holds, _run_caution(*groups))]
 
 
-def seconds_to(outcome: Outcome, error: float) -> float:
-    """Mean training seconds until the test error is first at most `error`; infinite if never."""
-    times = []
+def spent_until(outcome: Outcome, error: float, measure: str = "seconds") -> float:
+    """Mean training seconds until the test error is first at most `error`; infinite if never.
+
+    With ``measure="trees"`` the number of trees instead.
+    """
+    spent = []
     for result in results_of(outcome):
-        curve = result.get("curve") or {"seconds": [], "test_error": []}
-        steps = zip(curve["seconds"], curve["test_error"], strict=True)
-        times.append(next((second for second, found in steps if found <= error), np.inf))
-    return float(np.mean(times))
+        curve = result.get("curve") or {measure: [], "test_error": []}
+        steps = zip(curve[measure], curve["test_error"], strict=True)
+        spent.append(next((value for value, found in steps if found <= error + ROUNDING), np.inf))
+    return float(np.mean(spent))
+
+
+def _trees_to_error(claim: Content, outcomes: Outcomes) -> list[Verdict]:
+    groups = [select(outcomes, claim[side], claim.get("data")) for side in ("ours", "theirs")]
+    if not all(groups) or not all(results_of(o) for group in groups for o in group):
+        return [Verdict(claim["what"], "not measured", None)]
+    trees = [[spent_until(o, claim["error"], "trees") for o in group] for group in groups]
+    parts = zip((*groups[0], *groups[1]), (*trees[0], *trees[1]), strict=True)
+    measured = "; ".join(
+        f"{o.row.label} {f'{t:.4g} trees' if np.isfinite(t) else 'never'}" for o, t in parts
+    )
+    return [Verdict(claim["what"], measured, bool(min(trees[0]) < min(trees[1])))]
+
+
+def _lower_than_best_tree(claim: Content, outcomes: Outcomes) -> list[Verdict]:
+    forests = select(outcomes, claim["rows"], claim.get("data"))
+    curves = [r.get("curve") or {} for o in forests for r in results_of(o)]
+    if not curves or not all("tree_error" in curve for curve in curves):
+        return [Verdict(claim["what"], "not measured", None)]
+    pairs = [(curve["test_error"][-1], min(curve["tree_error"])) for curve in curves]
+    measured = ", ".join(f"{forest:.2f} % against {tree:.2f} %" for forest, tree in pairs)
+    return [Verdict(claim["what"], measured, all(forest < tree for forest, tree in pairs))]
 
 
 def _seconds(value: float) -> str:
@@ -203,5 +230,7 @@ KINDS: dict[str, Callable[[Content, Outcomes], list[Verdict]]] = {
     "best": _best,
     "lower": _lower,
     "ratio": _ratio,
+    "lower_than_best_tree": _lower_than_best_tree,
     "time_to_error": _time_to_error,
+    "trees_to_error": _trees_to_error,
 }

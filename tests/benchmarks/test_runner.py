@@ -148,8 +148,9 @@ def test_the_page_says_what_is_there_and_what_is_missing(monkeypatch, tmp_path):
 
 def test_time_to_an_error_is_read_off_the_curve(monkeypatch, tmp_path):
     _, outcomes = run(monkeypatch, tmp_path, Machine())
-    assert verdicts.seconds_to(outcomes[1], 5.0) == 2.0
-    assert verdicts.seconds_to(outcomes[1], 1.0) == float("inf")
+    assert verdicts.spent_until(outcomes[1], 5.0) == 2.0
+    assert verdicts.spent_until(outcomes[1], 1.0) == float("inf")
+    assert verdicts.spent_until(outcomes[1], 5.0, "trees") == 2
     assert verdicts.error_at(outcomes[1], 2) == 5.0
 
 
@@ -159,6 +160,43 @@ def test_a_claim_is_about_all_rows_or_about_some(monkeypatch, tmp_path, some, ho
     _, outcomes = run(monkeypatch, tmp_path, Machine())
     claimed = table.parse("a_table", {**CONTENT, "claim": [claim]})
     assert [verdict.holds for verdict in verdicts.judge(claimed, outcomes)] == [holds]
+
+
+@pytest.mark.parametrize(("error", "holds"), [(4.5, True), (1.0, False)])
+def test_fewer_trees_to_an_error(monkeypatch, tmp_path, error, holds):
+    _, outcomes = run(monkeypatch, tmp_path, Machine())
+    outcomes[0].results[0]["curve"]["test_error"] = [9.0, 9.0, 4.6]
+    claim = {"kind": "trees_to_error", "what": "", "error": error, "ours": "RF", "theirs": "CART"}
+    claimed = table.parse("a_table", {**CONTENT, "claim": [claim]})
+    (verdict,) = verdicts.judge(claimed, outcomes)
+    assert verdict.holds is holds
+    assert verdict.measured.endswith("CART never")
+
+
+@pytest.mark.parametrize(("trees", "holds"), [([6.0, 4.5], True), ([6.0, 3.5], False)])
+def test_a_forest_is_judged_against_its_best_tree(monkeypatch, tmp_path, trees, holds):
+    _, outcomes = run(monkeypatch, tmp_path, Machine())
+    for result in outcomes[1].results.values():
+        result["curve"]["tree_error"] = trees
+    claim = {"kind": "lower_than_best_tree", "what": "", "rows": "RF"}
+    claimed = table.parse("a_table", {**CONTENT, "claim": [claim]})
+    assert [verdict.holds for verdict in verdicts.judge(claimed, outcomes)] == [holds]
+
+
+def test_the_page_shows_first_trees_single_trees_and_builds(monkeypatch, tmp_path):
+    content = {**CONTENT, "first_trees": 2, "row": [*CONTENT["row"]]}
+    content["row"][1] = content["row"][1] | {"estimator": "TAOForestClassifier"}
+    content["row"][1] |= {"paper": {"error_of_first": 4.5}}
+    found, outcomes = run(monkeypatch, tmp_path, Machine(), content=content)
+    for result in outcomes[1].results.values():
+        result["curve"]["tree_error"] = [9.0, 7.0]
+        result |= {"build": "abc", "versions": {"spinney": "0.1.0"}}
+    table_page.save(tmp_path, found, outcomes, plots=[], cautions=[], environment={"build": "def"})
+    page = (tmp_path / "a_table.md").read_text()
+    assert "| mean tree % | best tree % | first 2 trees % |" in page
+    assert "| 8.00 | 7.00 | 5.00 (paper 4.50) |" in page
+    assert "that measured its models: abc (0.1.0; 2 cells)." in page
+    assert page.endswith("Page written with build def.\n")
 
 
 @pytest.mark.parametrize(
