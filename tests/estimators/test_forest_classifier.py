@@ -678,6 +678,51 @@ def test_out_of_bag_estimate_refuses_a_warm_start_with_other_samples() -> None:
         fitted.set_params(oob_score=True).fit(X, Y)
 
 
+OTHER_ROWS = {
+    "other values": (X + 1, Y),
+    "another order": (X[::-1], Y[::-1]),
+    "targets of other rows": (X, np.roll(Y, 1)),
+}
+
+
+def judged_forest(**values: Any) -> TAOForestClassifier:
+    settings = {"n_estimators": 12, "max_iter": 2, "max_samples": 0.6, "oob_score": True}
+    return forest(**(settings | {"warm_start": True} | values))
+
+
+@pytest.mark.parametrize("rows", OTHER_ROWS.values(), ids=OTHER_ROWS)
+@pytest.mark.parametrize("first", [{}, {"oob_score": False}, {"warm_start": False}], ids=str)
+def test_out_of_bag_estimate_refuses_a_warm_start_on_as_many_other_rows(
+    rows: Any, first: Any
+) -> None:
+    fitted = judged_forest(**first).fit(X, Y)
+    fitted.set_params(n_estimators=20, oob_score=True, warm_start=True)
+    for kept in (fitted, copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
+        with pytest.raises(ValueError, match=r"rows or their order have changed.* give .* try"):
+            kept.fit(*rows)
+    assert len(fitted.fit(sp.csr_matrix(X), Y.tolist())) == 20  # the same rows in another form
+
+
+def test_out_of_bag_estimate_is_not_made_after_a_warm_start_on_other_rows() -> None:
+    fitted = judged_forest(oob_score=False).fit(X, Y)
+    fitted.set_params(n_estimators=13).fit(X[::-1], Y[::-1])
+    for rows in ((X, Y), (X[::-1], Y[::-1])):
+        with pytest.raises(ValueError, match="samples have changed"):
+            fitted.set_params(n_estimators=14, oob_score=True).fit(*rows)
+
+
+def test_out_of_bag_estimate_knows_its_rows_whatever_they_weigh() -> None:
+    fitted = judged_forest().fit(X, Y)
+    assert len(fitted.set_params(n_estimators=13).fit(X, Y, sample_weight=1.0 + Y)) == 13
+
+
+def test_out_of_bag_estimate_trusts_the_rows_of_a_model_of_an_older_release() -> None:
+    fitted = judged_forest().fit(X, Y)
+    del fitted.__dict__["_row_digest"]
+    assert len(fitted.set_params(n_estimators=13).fit(X[::-1], Y[::-1])) == 13
+    assert fitted._row_digest is None  # it cannot be known for the first trees
+
+
 def test_failure_between_two_trees_leaves_no_worker_behind() -> None:
     def fail(_: Any) -> None:
         raise OSError("closed pipe")

@@ -151,6 +151,13 @@ def test_a_warm_start_goes_on_as_if_nothing_had_been_saved(tmp_path, name):
     assert_same_answers(found.fit(X, y), model.fit(X, y))
 
 
+def test_a_loaded_forest_knows_its_training_rows(tmp_path):
+    model = copy.deepcopy(small_model("tao_forest_classifier"))
+    found = through_file(model.set_params(warm_start=True, n_estimators=5), tmp_path)
+    with pytest.raises(ValueError, match="rows or their order have changed"):
+        found.fit(rows()[::-1], classes()[::-1])
+
+
 def test_an_unfitted_estimator_is_stored_too(tmp_path):
     found = through_file(spinney.TAOTreeClassifier(max_depth=3), tmp_path)
     assert found.max_depth == 3
@@ -352,6 +359,7 @@ PARAMETERS = ("model", "parameters")
         ((*FITTED, "max_depth"), 1, "both"),
         ((*FITTED, "_seed"), -1, "_seed"),
         ((*FITTED, "_seed"), ..., "no _seed"),
+        ((*FITTED, "_row_digest"), "0" * 39, "_row_digest"),
         ((*FITTED, "flops_"), {"type": "float", "value": "nan"}, "flops_"),
         ((*FITTED, "flops_"), {"type": "float", "value": "1"}, "number"),
         ((*FITTED, "forest_", "trees"), [0, 1, 9], "from 0 to"),
