@@ -597,6 +597,23 @@ def test_trees_that_know_the_rows_to_set_aside_are_not_judged_by_them(
     assert len(fitted.fit(X, Y, X_val=X_VAL, y_val=Y_VAL).validation_errors_) == 4
 
 
+@pytest.mark.parametrize("order", [slice(None, None, -1), slice(1, None)], ids=str)
+def test_rows_that_may_have_been_trained_on_are_not_set_aside(order: slice) -> None:
+    fitted = boost(warm_start=True, n_estimators=2, n_iter_no_change=9).fit(X, Y)
+    fitted.set_params(n_estimators=4)
+    for kept in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
+        with pytest.raises(ValueError, match=r"not those of the last fit.* give X_val .* try"):
+            kept.fit(X[order], Y[order])
+        assert len(kept.fit(X[order], Y[order], X_val=X_VAL, y_val=Y_VAL).validation_errors_) == 4
+
+
+def test_rows_of_a_model_of_an_older_release_are_set_aside_as_before() -> None:
+    fitted = boost(warm_start=True, n_estimators=2, n_iter_no_change=9).fit(X, Y)
+    del fitted.__dict__["_row_digest"]
+    fitted.set_params(n_estimators=4).fit(X[::-1], Y[::-1])
+    assert fitted._row_digest is None  # it cannot be known for the first trees
+
+
 def test_change_of_the_algorithm_keeps_the_trees() -> None:
     """SAMME accepts a first tree that AdaBoost.M1 would not."""
     digits, classes = load_digits(return_X_y=True)

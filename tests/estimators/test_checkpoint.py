@@ -403,7 +403,7 @@ def test_a_warm_start_is_resumed(name, tmp_path):
 REFITS = {
     "fao": (IRIS[0][::2], IRIS[1][::2]),
     "fao of mean hyperplanes": (IRIS[0] + 0.1, IRIS[1]),
-    "fao early": (IRIS[0][20:], IRIS[1][20:]),
+    "fao early": (IRIS[0][20:], IRIS[1][20:], IRIS[0][:20], IRIS[1][:20]),
     "fao few weights": (TWO_NUMBERS[0][:60], TWO_NUMBERS[1][:60]),
     "fao frame": (FRAME[0][30:], FRAME[1][30:]),
 }
@@ -416,7 +416,9 @@ def test_a_refit_killed_anywhere_ends_in_the_same_model(name, tmp_path):
     known = new(estimator).fit(*data)
 
     def refit(path=None):
-        return copy.deepcopy(known).refit(*REFITS[name], checkpoint=path)
+        X, y, *judged = REFITS[name]
+        validation = dict(zip(("X_val", "y_val"), judged, strict=False))
+        return copy.deepcopy(known).refit(X, y, **validation, checkpoint=path)
 
     wanted = refit()
     n_all = killed_before(10_000, lambda: refit(tmp_path / "all"))

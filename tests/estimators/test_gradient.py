@@ -238,6 +238,13 @@ def test_boosted_in_parts_equals_boosted_at_once(
     assert np.array_equal(at_once.predict(X), parts.predict(X))
 
 
+@both
+def test_rows_that_may_have_been_trained_on_are_not_set_aside(make: Any, y: NDArray[Any]) -> None:
+    forest = make(n_estimators=2, warm_start=True, n_iter_no_change=50).fit(X, y)
+    with pytest.raises(ValueError, match=r"not those of the last fit.* give X_val .* try"):
+        forest.set_params(n_estimators=4).fit(X[::-1], y[::-1])
+
+
 def test_warm_start_keeps_its_loss() -> None:
     forest = classifier(warm_start=True).fit(X, Y)
     with pytest.raises(ValueError, match=r"loss='squared_hinge' with warm_start=True.*try"):

@@ -251,6 +251,7 @@ FIELDS = (
     Field(SampledForest, "_row_digest", "None or a digest of rows", is_digest, False),
     Field(WatchedForest, "_seed", "a seed", is_seed),
     Field(WatchedForest, "_fraction_aside", "a share of the rows", is_share),
+    Field(WatchedForest, "_row_digest", "None or a digest of rows", is_digest, False),
     Field(_TAOForest, "_last_tree", "None or a tree of these columns and outputs", _is_last_tree),
     Field(
         SummedForest,
