@@ -358,11 +358,28 @@ def test_early_stopping_keeps_the_best_number_of_trees(patience: int, tasks: lis
     stopped = boost(n_iter_no_change=patience, **settings).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     errors = stopped.validation_errors_
     assert len(tasks) == len(errors) < 40
-    assert len(stopped) == int(np.argmin(errors)) + 1 == len(errors) - patience
+    assert len(stopped) == int(np.argmin(errors)) + 1
+    assert len(errors) == max(len(stopped) + patience, 3)
     assert len(stopped.estimator_weights_) == len(stopped.traces_) == len(stopped)
     whole = boost(**settings).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     assert np.array_equal(errors, whole.validation_errors_[: len(errors)])
     assert all(a.same_as(b) for a, b in zip(stopped.trees_, whole.trees_, strict=False))
+
+
+def test_least_patience_tries_the_first_tree_that_can_tip_the_vote() -> None:
+    digits, classes = load_digits(return_X_y=True)
+    fitted = boost(n_iter_no_change=1, max_depth=5).fit(digits, classes)
+    first, second, third, *_ = fitted.validation_errors_
+    assert third < first == second
+    assert len(fitted) >= 3
+
+
+@pytest.mark.parametrize("n_first", [1, 2, 3])
+def test_least_patience_in_parts_is_that_of_the_whole(n_first: int) -> None:
+    settings = {"n_iter_no_change": 1, "learning_rate": 1.0, "max_iter": 2}
+    parts = boost(warm_start=True, n_estimators=n_first, **settings).fit(X, Y)
+    parts.set_params(n_estimators=20).fit(X, Y)
+    assert same_forest(parts, boost(n_estimators=20, **settings).fit(X, Y))
 
 
 def test_patience_that_never_ends_still_keeps_the_best_number() -> None:

@@ -87,8 +87,8 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         Share of the values of a copy that become 0.
     n_iter_no_change : int or None, default=None
         Stop when the error on validation rows has not fallen for this many trees, and keep the
-        trees up to the best number. None never stops early. Validation rows are those given to
-        ``fit``, or else a part of the training rows.
+        trees up to the best number; at least three are tried. None never stops early. Validation
+        rows are those given to ``fit``, or else a part of the training rows.
     validation_fraction : float, default=0.1
         Part of the training rows set aside if `n_iter_no_change` is given and no validation rows
         are.

@@ -100,6 +100,7 @@ class Watch:
     """
 
     word = "error"
+    fewest = 1  # trees that are tried before patience may end
 
     def __init__(self, patience: int | None) -> None:
         self.patience = patience
@@ -115,7 +116,8 @@ class Watch:
     @property
     def is_over(self) -> bool:
         """Whether the last `patience` trees brought nothing."""
-        return self.best is not None and len(self.errors) - self.best >= (self.patience or 0)
+        is_judged = self.best is not None and len(self.errors) >= self.fewest
+        return is_judged and len(self.errors) - (self.best or 0) >= (self.patience or 0)
 
     @property
     def last(self) -> float | None:
@@ -126,6 +128,8 @@ class Watch:
 class VoteWatch(Watch):
     """Error of a weighted vote after each tree.
 
+    Of two trees the heavier one decides alone, so that only a third shows whether more help.
+
     Parameters
     ----------
     judged : Judged or None
@@ -133,6 +137,8 @@ class VoteWatch(Watch):
     n_classes : int
     patience : int or None
     """
+
+    fewest = 3
 
     def __init__(self, judged: Judged | None, n_classes: int, patience: int | None) -> None:
         super().__init__(patience)
