@@ -631,6 +631,21 @@ def test_rows_of_a_model_of_an_older_release_are_set_aside_as_before() -> None:
     assert fitted._row_digest is None  # it cannot be known for the first trees
 
 
+def test_patience_begins_where_a_warm_start_goes_on() -> None:
+    settings = {"learning_rate": 1.0, "max_iter": 2}
+    whole = boost(n_estimators=14, **settings).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    errors = whole.validation_errors_
+    assert int(np.argmin(errors[:8])) < 5  # patience would have ended among the first trees
+    fitted = boost(n_estimators=8, warm_start=True, **settings).fit(X, Y)
+    fitted.set_params(n_estimators=14, n_iter_no_change=3).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    seen = fitted.validation_errors_
+    assert np.array_equal(seen, errors[: len(seen)])
+    best = int(np.argmin(seen)) + 1
+    assert len(fitted) == best
+    assert len(seen) == min(max(8, best) + 3, 14)
+    assert all(a.same_as(b) for a, b in zip(fitted.trees_, whole.trees_, strict=False))
+
+
 def test_change_of_the_algorithm_keeps_the_trees() -> None:
     """SAMME accepts a first tree that AdaBoost.M1 would not."""
     digits, classes = load_digits(return_X_y=True)

@@ -185,6 +185,17 @@ def test_best_number_is_the_fewest_of_the_least_error(
     assert watch.is_over == is_over
 
 
+@given(st.lists(st.floats(0, 1), max_size=9), st.lists(st.floats(0, 1), max_size=9))
+def test_trees_of_an_earlier_fit_use_up_no_patience(before: list[float], new: list[float]) -> None:
+    watch = Watch(3)
+    watch.errors = before.copy()
+    watch.begin()
+    for number, error in enumerate(new, 1):
+        watch.errors.append(error)
+        old, last = watch.errors[:-3], watch.errors[-3:]
+        assert watch.is_over == (number >= 3 and min(old, default=np.inf) <= min(last))
+
+
 @pytest.mark.parametrize(
     ("errors", "is_over"),
     [([0.5], False), ([0.5, 0.5], False), ([0.5, 0.5, 0.5], True), ([0.5, 0.5, 0.4], False)],

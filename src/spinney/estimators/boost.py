@@ -300,6 +300,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         members = self._members()
         for member in members:
             watch.see(member.tree, member.weight, n_threads)
+        watch.begin()
         self._progress.begin("round", n_trees, first=len(members))
         snapshot = model_so_far(
             self, lambda model: model._store_members(members[: watch.best], problem)

@@ -90,6 +90,7 @@ class _GradientBoosting(SummedForest, BoostedForest):
         n_trees, n_threads = int(self.n_estimators), self._n_threads()
         for member in members:
             watch.see(member.tree, n_threads)
+        watch.begin()
         if len(members) >= n_trees:
             return
         snapshot = model_so_far(

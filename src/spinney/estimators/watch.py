@@ -105,6 +105,11 @@ class Watch:
     def __init__(self, patience: int | None) -> None:
         self.patience = patience
         self.errors: list[float] = []
+        self.n_given = 0  # trees of an earlier fit, which patience does not count
+
+    def begin(self) -> None:
+        """Count from here: what has been seen so far are trees that were there before."""
+        self.n_given = len(self.errors)
 
     @property
     def best(self) -> int | None:
@@ -115,9 +120,10 @@ class Watch:
 
     @property
     def is_over(self) -> bool:
-        """Whether the last `patience` trees brought nothing."""
-        is_judged = self.best is not None and len(self.errors) >= self.fewest
-        return is_judged and len(self.errors) - (self.best or 0) >= (self.patience or 0)
+        """Whether the last `patience` trees, of those that are new, brought nothing."""
+        if self.patience is None or self.best is None or len(self.errors) < self.fewest:
+            return False
+        return len(self.errors) - max(self.best, self.n_given) >= self.patience
 
     @property
     def last(self) -> float | None:
