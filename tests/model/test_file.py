@@ -197,6 +197,7 @@ VALUES = [
     np.array(["a", 1, None, 2.5], dtype=object),
     np.zeros((0, 3), np.float32),
     spinney.RandomStructure(1, 3, np.float64(7.5)),
+    spinney.RandomStructure(1, 3, split_probability=0.5),
     np.random.RandomState(4),
 ]
 

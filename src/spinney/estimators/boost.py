@@ -38,7 +38,8 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
     n_estimators : int, default=30
         Number of trees, unless boosting stops before.
     max_depth : int or None, default=8
-        Depth of each tree's start. None is for ``init="cart"`` only.
+        Depth of each tree's start. None is for ``init="cart"`` only. A RandomStructure or a tree
+        given as `init` has its own.
     alpha : float, default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of the rows; the
         papers' λ. The row weights of each tree sum to what the sample weights sum to, so that

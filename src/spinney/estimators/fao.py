@@ -281,7 +281,8 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     n_trees : int, default=10
         Trees of each forest; the paper's T.
     max_depth : int or None, default=6
-        Depth of each tree's start. None is for ``init="cart"`` only.
+        Depth of each tree's start. None is for ``init="cart"`` only. A RandomStructure or a tree
+        given as `init` has its own.
     alpha : float, default=0.1
         Weight of the l1 penalty on the hyperplanes; the paper's λ.
     leaf_alpha : float, default=1.0
@@ -495,7 +496,8 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     n_trees : int, default=10
         Trees of each forest; the paper's T.
     max_depth : int or None, default=6
-        Depth of each tree's start. None is for ``init="cart"`` only.
+        Depth of each tree's start. None is for ``init="cart"`` only. A RandomStructure or a tree
+        given as `init` has its own.
     alpha : float, default=0.1
         Weight of the l1 penalty on the hyperplanes; the paper's λ.
     leaf_alpha : float, default=1.0

@@ -113,7 +113,8 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
     n_estimators : int, default=30
         Number of trees.
     max_depth : int or None, default=8
-        Depth of each tree's start. None is for ``init="cart"`` only.
+        Depth of each tree's start. None is for ``init="cart"`` only. A RandomStructure or a tree
+        given as `init` has its own.
     alpha : float or (float, float), default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of a tree's rows; the
         papers' λ. A pair is a path, evenly spaced in logarithms: the first tree gets the first
@@ -317,7 +318,8 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
     n_estimators : int, default=30
         Number of trees.
     max_depth : int or None, default=8
-        Depth of each tree's start. None is for ``init="cart"`` only.
+        Depth of each tree's start. None is for ``init="cart"`` only. A RandomStructure or a tree
+        given as `init` has its own.
     alpha : float or (float, float), default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of a tree's rows; the
         papers' λ. A pair is a path over the trees, as in :class:`TAOForestClassifier`.
