@@ -317,10 +317,21 @@ def test_starts_are_own_the_same_or_the_tree_before(tasks: Tasks) -> None:
         tasks.starts.clear()
         fitted = forest(start=start).fit(X, Y)
         assert len({options.start_seed for options in tasks.options}) == n_seeds
-        is_tree = [not isinstance(given, tuple) for given in tasks.starts]
-        assert is_tree == [False] + [start == "previous"] * 3
+        is_given = [not isinstance(given, tuple) for given in tasks.starts]
+        assert is_given == [start == "same"] + [start != "own"] * 3
         n_different = len({tree.split_weights.tobytes() for tree in fitted.trees_})
         assert n_different > 2 if start == "previous" else n_different == 4  # may be the best again
+
+
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_same_start_grown_in_parts_and_by_any_backend_is_that_of_the_whole(leaf: str) -> None:
+    settings = {"start": "same", "leaf": leaf, "n_estimators": 4}
+    whole = forest(**settings).fit(X, Y)
+    parts = forest(**(settings | {"n_estimators": 1, "warm_start": True})).fit(X, Y)
+    assert same_forest(parts.set_params(n_estimators=4).fit(X, Y), whole)
+    for backend in ("threading", "loky"):
+        with joblib.parallel_config(backend=backend, n_jobs=2):
+            assert same_forest(forest(**settings).fit(X, Y), whole)
 
 
 def test_same_start_on_all_rows_gives_equal_trees() -> None:

@@ -143,8 +143,9 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         The start of each tree, as in :class:`TAOTreeClassifier`. Random structures differ from
         tree to tree.
     start : {"own", "same", "previous"}, default="own"
-        Each tree has its own random start, all have the same, or each goes on from the tree
-        before it; with a path of `alpha` the last is the regularisation path.
+        Each tree has its own start; all have the same hyperplanes, made once of all rows; or each
+        goes on from the tree before it, which with a path of `alpha` is the regularisation path.
+        Trees on different columns (``feature_sampling="global"``) share the seed of "same" alone.
     max_iter : int, default=20
         Sweeps over each tree.
     monotone : bool, default=False
@@ -347,8 +348,9 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
     init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
         The start of each tree, as in :class:`TAOTreeRegressor`.
     start : {"own", "same", "previous"}, default="own"
-        Each tree has its own random start, all have the same, or each goes on from the tree
-        before it.
+        Each tree has its own start; all have the same hyperplanes, made once of all rows; or each
+        goes on from the tree before it. Trees on different columns
+        (``feature_sampling="global"``) share the seed of "same" alone.
     max_iter : int, default=20
         Sweeps over each tree.
     monotone : bool, default=False
