@@ -459,11 +459,14 @@ def test_validation_rows_may_be_sparse_or_a_frame() -> None:
     [
         ({"X_val": X_VAL}, r"X_val is given but y_val is None; give both or neither; try"),
         ({"y_val": Y_VAL}, r"y_val is given but X_val is None; give both or neither; try"),
-        ({"X_val": X_VAL[:, :3], "y_val": Y_VAL}, r"X has 3 features, but .* is expecting 8"),
-        ({"X_val": X_VAL[:5], "y_val": Y_VAL}, r"inconsistent numbers of samples: \[5, 80\]"),
-        ({"X_val": X_VAL[:0], "y_val": Y_VAL[:0]}, r"Found array with 0 sample"),
-        ({"X_val": np.full_like(X_VAL, np.nan), "y_val": Y_VAL}, r"Input X contains NaN"),
-        ({"X_val": X_VAL, "y_val": np.c_[Y_VAL, Y_VAL]}, r"y should be a 1d array"),
+        (
+            {"X_val": X_VAL[:, :3], "y_val": Y_VAL},
+            r"X_val: X has 3 features, but .* is expecting 8",
+        ),
+        ({"X_val": X_VAL[:5], "y_val": Y_VAL}, r"y_val: .*inconsistent .*: \[5, 80\]"),
+        ({"X_val": X_VAL[:0], "y_val": Y_VAL[:0]}, r"X_val: Found array with 0 sample"),
+        ({"X_val": np.full_like(X_VAL, np.nan), "y_val": Y_VAL}, r"X_val: Input X contains NaN"),
+        ({"X_val": X_VAL, "y_val": np.c_[Y_VAL, Y_VAL]}, r"y_val: y should be a 1d array"),
     ],
     ids=["no y", "no X", "columns", "lengths", "empty", "nan", "two outputs"],
 )
