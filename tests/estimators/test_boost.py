@@ -649,6 +649,16 @@ def test_patience_begins_where_a_warm_start_goes_on() -> None:
     assert all(a.same_as(b) for a, b in zip(fitted.trees_, whole.trees_, strict=False))
 
 
+def test_a_warm_start_without_new_trees_is_told_of_unless_it_judges_those_there_are() -> None:
+    fitted = boost(n_estimators=2, warm_start=True).fit(X, Y)
+    with pytest.warns(
+        UserWarning, match=r"n_estimators=2 .* so that nothing is; give .* try"
+    ) as told:
+        fitted.fit(X, Y)
+    assert told[0].filename == __file__
+    assert len(fitted.fit(X, Y, X_val=X_VAL, y_val=Y_VAL).validation_errors_) == 2
+
+
 def test_change_of_the_algorithm_keeps_the_trees() -> None:
     """SAMME accepts a first tree that AdaBoost.M1 would not."""
     digits, classes = load_digits(return_X_y=True)

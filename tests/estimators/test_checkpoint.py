@@ -442,7 +442,7 @@ def test_a_refit_of_other_forests_or_rows_and_a_warm_start_are_told_apart(tmp_pa
         copy.deepcopy(known).refit(IRIS[0] + 1, IRIS[1], checkpoint=path)
     with pytest.raises(ValueError, match="trees that warm_start or refit goes on from are others"):
         copy.deepcopy(known).refit(*IRIS).refit(*IRIS, checkpoint=path)
-    copy.deepcopy(known).fit(*IRIS, checkpoint=tmp_path / "warm")
+    copy.deepcopy(known).set_params(n_forests=3).fit(*IRIS, checkpoint=tmp_path / "warm")
     with pytest.raises(ValueError, match="another fit: it is of a fit, this is a refit; give"):
         copy.deepcopy(known).refit(*IRIS, checkpoint=tmp_path / "warm")
     assert path.read_bytes() == stored

@@ -400,6 +400,13 @@ def test_refit_is_judged_on_validation_rows_without_changing_the_forest():
         plain.refit(X, Y, X_val=X[:20])
 
 
+def test_a_warm_start_without_new_forests_is_told_of():
+    forest = classifier(warm_start=True).fit(X, Y)
+    with pytest.warns(UserWarning, match=r"n_forests=2 .* so that nothing is; give .* try"):
+        forest.fit(X, Y)
+    assert len(forest.refit(X, Y)) == 6  # without a warning
+
+
 def test_early_stopping_is_yes_or_no():
     with pytest.raises(TypeError, match="early_stopping='auto' is of type str"):
         classifier(early_stopping="auto").fit(X, Y)

@@ -759,8 +759,18 @@ def test_warm_start_keeps_the_trees_it_has(tasks: Tasks) -> None:
     fitted.set_params(n_estimators=6).fit(X, Y)
     assert all(a is b for a, b in zip(fitted.trees_, before, strict=False))
     assert len(tasks.starts) == 6
-    fitted.fit(X, Y)
+    with pytest.warns(UserWarning, match=r"n_estimators=6 .* so that nothing is; give .* try"):
+        fitted.fit(X, Y)
     assert len(tasks.starts) == 6
+
+
+def test_out_of_bag_estimate_of_a_forest_that_is_there_can_be_asked_for() -> None:
+    fitted = forest(n_estimators=12, max_samples=0.3, warm_start=True).fit(X, Y)
+    fitted.set_params(oob_score=True).fit(X, Y)  # without a warning
+    assert fitted.oob_score_ > 0.4
+    with pytest.warns(UserWarning, match="so that nothing is") as told:
+        fitted.fit(X, Y)
+    assert told[0].filename == __file__
 
 
 def test_warm_start_refuses_fewer_trees_other_classes_and_columns() -> None:

@@ -130,13 +130,13 @@ CONTINUED = {
     "tao_gradient_boosting_regressor": {"n_estimators": 5},
     "fao_forest_classifier": {"n_forests": 3},
     "co2_forest_classifier": {"n_estimators": 4},
-    "random_decision_forest_classifier": {"max_depth": 2},
+    "random_decision_forest_classifier": {"max_depth": 2},  # has all subspaces there are
     "greedy_forest_regressor": {"n_estimators": 5},
     "tao_tree_classifier": {"max_iter": 2},
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*rows were seen by every tree")
+@pytest.mark.filterwarnings("ignore:.*rows were seen by every tree", "ignore:.*so that nothing is")
 @pytest.mark.parametrize("name", sorted(CONTINUED))
 def test_a_warm_start_goes_on_as_if_nothing_had_been_saved(tmp_path, name):
     model = copy.deepcopy(small_model(name)).set_params(warm_start=True, **CONTINUED[name])

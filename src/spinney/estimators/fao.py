@@ -46,6 +46,7 @@ class _FAOForest(SummedForest):
     """What both estimators share: the plan, the growing, and going on with new rows."""
 
     _is_refit = False
+    _parts = "n_forests"
 
     def refit(
         self,
@@ -100,6 +101,9 @@ class _FAOForest(SummedForest):
 
     def _is_continued(self) -> bool:
         return self._is_refit or super()._is_continued()
+
+    def _n_parts(self) -> int:
+        return 0 if self._is_refit else self.n_forests_
 
     def _call(self) -> str:
         return "refit" if self._is_refit else super()._call()

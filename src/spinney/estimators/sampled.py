@@ -56,6 +56,8 @@ class SampledForest(ForestEstimator):
                 "try max_samples=0.9 or bootstrap=True."
             )
         self._check_sampling(plan, problem)
+        if not self.oob_score or hasattr(self, "oob_score_"):  # else there is that to do
+            self._warn_if_complete()
         self._grow(problem, plan)
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
             self.__dict__.pop(name, None)  # a warm start may find those of fewer trees

@@ -95,6 +95,8 @@ class WatchedForest(TracedForest):
         is_cut = judged is None and self._stops_early()
         self._note_rows_aside(problem, float(self.validation_fraction) if is_cut else 0.0)
         self._seed = self._seed_of_fit(problem, () if judged is None else judged.values)
+        if judged is None and not is_cut:  # else there are trees to judge
+            self._warn_if_complete()
         if is_cut:
             judged, weights = set_aside(problem, self._fraction_aside, self._seed)
             problem = reweight(
