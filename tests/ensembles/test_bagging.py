@@ -15,7 +15,7 @@ import spinney.ensembles.bagging as bagging
 from spinney.data import classification_problem, regression_problem, take_columns
 from spinney.ensembles.bagging import BaggingPlan, bag_trees, grow_tree
 from spinney.ensembles.plan import out_of_bag
-from spinney.estimators.start import RandomStructure, Start
+from spinney.estimators.start import RandomStructure, Start, drawn_start
 from spinney.optimize.tao import TAOOptions, optimize_tree
 from spinney.tree.route import outputs
 from spinney.tree.structure import complete_topology
@@ -201,6 +201,43 @@ def test_same_start_has_one_seed_and_other_rows(monkeypatch):
     assert not trees[0].tree.same_as(trees[1].tree)
     _, alike = roots_of_starts(monkeypatch, a_plan(start="same", n_samples=N_ROWS))
     assert alike[0].tree.same_as(alike[1].tree)
+
+
+INITS = ["supervised", "balanced", "random", "random_structure", RandomStructure(1, 5, 20), "cart"]
+
+
+@pytest.mark.parametrize("init", INITS, ids=str)
+@pytest.mark.parametrize("values", [{}, {"with_replacement": True}, {"n_columns": 2}], ids=str)
+def test_same_start_is_one_tree_of_all_rows(monkeypatch, init, values):
+    plan, start = a_plan(start="same", **values), Start(init, 4, "oblique", None)
+    options = replace(OPTIONS, init=drawn_start(init))
+    starts = []
+
+    def spy(problem, start, options, callback=None):
+        starts.append(start if init == "cart" else start.tree)
+        return optimize_tree(problem, start, options, callback)
+
+    monkeypatch.setattr(bagging, "optimize_tree", spy)
+    for n_jobs in (1, 2):
+        list(bag_trees(a_problem(), start, options, plan, n_jobs=n_jobs))
+    assert len(starts) == 6
+    assert all(tree.same_as(starts[0]) for tree in starts)
+    on_all_rows = a_plan(start="same", n_samples=N_ROWS, **({"n_columns": 0} | values))
+    list(bag_trees(a_problem(), start, options, on_all_rows))
+    assert starts[-1].same_as(starts[0])
+
+
+def test_same_start_keeps_to_the_number_of_columns():
+    plan = a_plan(start="same", n_columns=2, alphas=(1e-3,) * 3)
+    for found in bag_trees(a_problem(), complete_start, OPTIONS, plan):
+        assert np.diff(found.unpruned.split_indptr).max() <= 2
+
+
+def test_same_start_of_trees_on_different_columns_is_one_seed(monkeypatch):
+    plan = a_plan(start="same", n_columns=4, is_global=True)
+    seen, _ = roots_of_starts(monkeypatch, plan)
+    assert all(isinstance(start, tuple) for start, _ in seen)
+    assert len({options.start_seed for _, options in seen}) == 1
 
 
 def test_previous_start_is_the_unpruned_tree_before(monkeypatch):

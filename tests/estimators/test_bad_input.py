@@ -176,9 +176,11 @@ def test_bad_weights_are_refused(estimator: Any, weights: Any, text: str) -> Non
 
 
 def test_class_weights_that_leave_no_row_are_refused() -> None:
-    tree = TAOTreeClassifier(class_weight={0: 0, 1: 0})
-    with pytest.raises(ValueError, match=r"zero for all rows"):
-        tree.fit(rows(), labels())
+    text = r"class_weight=\{.*\} leaves no row a weight; give .* try class_weight=None"
+    with pytest.raises(ValueError, match=text):
+        TAOTreeClassifier(class_weight={0: 0, 1: 0}).fit(rows(), labels())
+    with pytest.raises(ValueError, match=text):  # the only weighted rows are of class 0
+        TAOTreeClassifier(class_weight={0: 0}).fit(rows(), labels(), sample_weight=1.0 - labels())
 
 
 @every

@@ -358,11 +358,28 @@ def test_early_stopping_keeps_the_best_number_of_trees(patience: int, tasks: lis
     stopped = boost(n_iter_no_change=patience, **settings).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     errors = stopped.validation_errors_
     assert len(tasks) == len(errors) < 40
-    assert len(stopped) == int(np.argmin(errors)) + 1 == len(errors) - patience
+    assert len(stopped) == int(np.argmin(errors)) + 1
+    assert len(errors) == max(len(stopped) + patience, 3)
     assert len(stopped.estimator_weights_) == len(stopped.traces_) == len(stopped)
     whole = boost(**settings).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     assert np.array_equal(errors, whole.validation_errors_[: len(errors)])
     assert all(a.same_as(b) for a, b in zip(stopped.trees_, whole.trees_, strict=False))
+
+
+def test_least_patience_tries_the_first_tree_that_can_tip_the_vote() -> None:
+    digits, classes = load_digits(return_X_y=True)
+    fitted = boost(n_iter_no_change=1, max_depth=5).fit(digits, classes)
+    first, second, third, *_ = fitted.validation_errors_
+    assert third < first == second
+    assert len(fitted) >= 3
+
+
+@pytest.mark.parametrize("n_first", [1, 2, 3])
+def test_least_patience_in_parts_is_that_of_the_whole(n_first: int) -> None:
+    settings = {"n_iter_no_change": 1, "learning_rate": 1.0, "max_iter": 2}
+    parts = boost(warm_start=True, n_estimators=n_first, **settings).fit(X, Y)
+    parts.set_params(n_estimators=20).fit(X, Y)
+    assert same_forest(parts, boost(n_estimators=20, **settings).fit(X, Y))
 
 
 def test_patience_that_never_ends_still_keeps_the_best_number() -> None:
@@ -442,11 +459,14 @@ def test_validation_rows_may_be_sparse_or_a_frame() -> None:
     [
         ({"X_val": X_VAL}, r"X_val is given but y_val is None; give both or neither; try"),
         ({"y_val": Y_VAL}, r"y_val is given but X_val is None; give both or neither; try"),
-        ({"X_val": X_VAL[:, :3], "y_val": Y_VAL}, r"X has 3 features, but .* is expecting 8"),
-        ({"X_val": X_VAL[:5], "y_val": Y_VAL}, r"inconsistent numbers of samples: \[5, 80\]"),
-        ({"X_val": X_VAL[:0], "y_val": Y_VAL[:0]}, r"Found array with 0 sample"),
-        ({"X_val": np.full_like(X_VAL, np.nan), "y_val": Y_VAL}, r"Input X contains NaN"),
-        ({"X_val": X_VAL, "y_val": np.c_[Y_VAL, Y_VAL]}, r"y should be a 1d array"),
+        (
+            {"X_val": X_VAL[:, :3], "y_val": Y_VAL},
+            r"X_val: X has 3 features, but .* is expecting 8",
+        ),
+        ({"X_val": X_VAL[:5], "y_val": Y_VAL}, r"y_val: .*inconsistent .*: \[5, 80\]"),
+        ({"X_val": X_VAL[:0], "y_val": Y_VAL[:0]}, r"X_val: Found array with 0 sample"),
+        ({"X_val": np.full_like(X_VAL, np.nan), "y_val": Y_VAL}, r"X_val: Input X contains NaN"),
+        ({"X_val": X_VAL, "y_val": np.c_[Y_VAL, Y_VAL]}, r"y_val: y should be a 1d array"),
     ],
     ids=["no y", "no X", "columns", "lengths", "empty", "nan", "two outputs"],
 )
@@ -595,6 +615,48 @@ def test_trees_that_know_the_rows_to_set_aside_are_not_judged_by_them(
         fitted.fit(X, Y)
     assert fitted.trees_ is before
     assert len(fitted.fit(X, Y, X_val=X_VAL, y_val=Y_VAL).validation_errors_) == 4
+
+
+@pytest.mark.parametrize("order", [slice(None, None, -1), slice(1, None)], ids=str)
+def test_rows_that_may_have_been_trained_on_are_not_set_aside(order: slice) -> None:
+    fitted = boost(warm_start=True, n_estimators=2, n_iter_no_change=9).fit(X, Y)
+    fitted.set_params(n_estimators=4)
+    for kept in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
+        with pytest.raises(ValueError, match=r"not those of the last fit.* give X_val .* try"):
+            kept.fit(X[order], Y[order])
+        assert len(kept.fit(X[order], Y[order], X_val=X_VAL, y_val=Y_VAL).validation_errors_) == 4
+
+
+def test_rows_of_a_model_of_an_older_release_are_set_aside_as_before() -> None:
+    fitted = boost(warm_start=True, n_estimators=2, n_iter_no_change=9).fit(X, Y)
+    del fitted.__dict__["_row_digest"]
+    fitted.set_params(n_estimators=4).fit(X[::-1], Y[::-1])
+    assert fitted._row_digest is None  # it cannot be known for the first trees
+
+
+def test_patience_begins_where_a_warm_start_goes_on() -> None:
+    settings = {"learning_rate": 1.0, "max_iter": 2}
+    whole = boost(n_estimators=14, **settings).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    errors = whole.validation_errors_
+    assert int(np.argmin(errors[:8])) < 5  # patience would have ended among the first trees
+    fitted = boost(n_estimators=8, warm_start=True, **settings).fit(X, Y)
+    fitted.set_params(n_estimators=14, n_iter_no_change=3).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    seen = fitted.validation_errors_
+    assert np.array_equal(seen, errors[: len(seen)])
+    best = int(np.argmin(seen)) + 1
+    assert len(fitted) == best
+    assert len(seen) == min(max(8, best) + 3, 14)
+    assert all(a.same_as(b) for a, b in zip(fitted.trees_, whole.trees_, strict=False))
+
+
+def test_a_warm_start_without_new_trees_is_told_of_unless_it_judges_those_there_are() -> None:
+    fitted = boost(n_estimators=2, warm_start=True).fit(X, Y)
+    with pytest.warns(
+        UserWarning, match=r"n_estimators=2 .* so that nothing is; give .* try"
+    ) as told:
+        fitted.fit(X, Y)
+    assert told[0].filename == __file__
+    assert len(fitted.fit(X, Y, X_val=X_VAL, y_val=Y_VAL).validation_errors_) == 2
 
 
 def test_change_of_the_algorithm_keeps_the_trees() -> None:

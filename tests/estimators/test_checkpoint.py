@@ -403,7 +403,7 @@ def test_a_warm_start_is_resumed(name, tmp_path):
 REFITS = {
     "fao": (IRIS[0][::2], IRIS[1][::2]),
     "fao of mean hyperplanes": (IRIS[0] + 0.1, IRIS[1]),
-    "fao early": (IRIS[0][20:], IRIS[1][20:]),
+    "fao early": (IRIS[0][20:], IRIS[1][20:], IRIS[0][:20], IRIS[1][:20]),
     "fao few weights": (TWO_NUMBERS[0][:60], TWO_NUMBERS[1][:60]),
     "fao frame": (FRAME[0][30:], FRAME[1][30:]),
 }
@@ -416,7 +416,9 @@ def test_a_refit_killed_anywhere_ends_in_the_same_model(name, tmp_path):
     known = new(estimator).fit(*data)
 
     def refit(path=None):
-        return copy.deepcopy(known).refit(*REFITS[name], checkpoint=path)
+        X, y, *judged = REFITS[name]
+        validation = dict(zip(("X_val", "y_val"), judged, strict=False))
+        return copy.deepcopy(known).refit(X, y, **validation, checkpoint=path)
 
     wanted = refit()
     n_all = killed_before(10_000, lambda: refit(tmp_path / "all"))
@@ -440,7 +442,7 @@ def test_a_refit_of_other_forests_or_rows_and_a_warm_start_are_told_apart(tmp_pa
         copy.deepcopy(known).refit(IRIS[0] + 1, IRIS[1], checkpoint=path)
     with pytest.raises(ValueError, match="trees that warm_start or refit goes on from are others"):
         copy.deepcopy(known).refit(*IRIS).refit(*IRIS, checkpoint=path)
-    copy.deepcopy(known).fit(*IRIS, checkpoint=tmp_path / "warm")
+    copy.deepcopy(known).set_params(n_forests=3).fit(*IRIS, checkpoint=tmp_path / "warm")
     with pytest.raises(ValueError, match="another fit: it is of a fit, this is a refit; give"):
         copy.deepcopy(known).refit(*IRIS, checkpoint=tmp_path / "warm")
     assert path.read_bytes() == stored

@@ -422,6 +422,37 @@ def test_refit_can_stop_early():
     assert len(forest) == 6
 
 
+ON_OTHER_ROWS = r"not those of the last fit, .* give X_val and y_val.* try"
+
+
+@pytest.mark.parametrize("rows", [(X + 1, Y), (X[::-1], Y[::-1]), (X[:100], Y[:100])])
+def test_rows_that_may_have_been_trained_on_are_not_set_aside(rows):
+    forest = classifier(early_stopping=True, warm_start=True).fit(X, Y)
+    with pytest.raises(ValueError, match=f"{ON_OTHER_ROWS} warm_start=False"):
+        forest.set_params(n_forests=3).fit(*rows)
+    with pytest.raises(ValueError, match=f"{ON_OTHER_ROWS} early_stopping=False, or a new fit"):
+        forest.refit(*rows)
+    forest.refit(*rows, X_val=X[:20], y_val=Y[:20])
+    assert len(forest.validation_losses_) == 3
+    with pytest.raises(ValueError, match=r"last fit had 0.0 aside"):
+        forest.refit(X, Y)
+
+
+def test_refit_is_judged_on_validation_rows_without_changing_the_forest():
+    plain, judged = classifier().fit(X, Y), classifier().fit(X, Y)
+    assert same(plain.refit(X, Y), judged.refit(X, Y, X_val=X[:20], y_val=Y[:20]))
+    assert len(judged.validation_losses_) == 3
+    with pytest.raises(ValueError, match="y_val is None; give both or neither"):
+        plain.refit(X, Y, X_val=X[:20])
+
+
+def test_a_warm_start_without_new_forests_is_told_of():
+    forest = classifier(warm_start=True).fit(X, Y)
+    with pytest.warns(UserWarning, match=r"n_forests=2 .* so that nothing is; give .* try"):
+        forest.fit(X, Y)
+    assert len(forest.refit(X, Y)) == 6  # without a warning
+
+
 def test_early_stopping_is_yes_or_no():
     with pytest.raises(TypeError, match="early_stopping='auto' is of type str"):
         classifier(early_stopping="auto").fit(X, Y)

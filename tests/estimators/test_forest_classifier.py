@@ -317,10 +317,21 @@ def test_starts_are_own_the_same_or_the_tree_before(tasks: Tasks) -> None:
         tasks.starts.clear()
         fitted = forest(start=start).fit(X, Y)
         assert len({options.start_seed for options in tasks.options}) == n_seeds
-        is_tree = [not isinstance(given, tuple) for given in tasks.starts]
-        assert is_tree == [False] + [start == "previous"] * 3
+        is_given = [not isinstance(given, tuple) for given in tasks.starts]
+        assert is_given == [start == "same"] + [start != "own"] * 3
         n_different = len({tree.split_weights.tobytes() for tree in fitted.trees_})
         assert n_different > 2 if start == "previous" else n_different == 4  # may be the best again
+
+
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_same_start_grown_in_parts_and_by_any_backend_is_that_of_the_whole(leaf: str) -> None:
+    settings = {"start": "same", "leaf": leaf, "n_estimators": 4}
+    whole = forest(**settings).fit(X, Y)
+    parts = forest(**(settings | {"n_estimators": 1, "warm_start": True})).fit(X, Y)
+    assert same_forest(parts.set_params(n_estimators=4).fit(X, Y), whole)
+    for backend in ("threading", "loky"):
+        with joblib.parallel_config(backend=backend, n_jobs=2):
+            assert same_forest(forest(**settings).fit(X, Y), whole)
 
 
 def test_same_start_on_all_rows_gives_equal_trees() -> None:
@@ -678,6 +689,51 @@ def test_out_of_bag_estimate_refuses_a_warm_start_with_other_samples() -> None:
         fitted.set_params(oob_score=True).fit(X, Y)
 
 
+OTHER_ROWS = {
+    "other values": (X + 1, Y),
+    "another order": (X[::-1], Y[::-1]),
+    "targets of other rows": (X, np.roll(Y, 1)),
+}
+
+
+def judged_forest(**values: Any) -> TAOForestClassifier:
+    settings = {"n_estimators": 12, "max_iter": 2, "max_samples": 0.6, "oob_score": True}
+    return forest(**(settings | {"warm_start": True} | values))
+
+
+@pytest.mark.parametrize("rows", OTHER_ROWS.values(), ids=OTHER_ROWS)
+@pytest.mark.parametrize("first", [{}, {"oob_score": False}, {"warm_start": False}], ids=str)
+def test_out_of_bag_estimate_refuses_a_warm_start_on_as_many_other_rows(
+    rows: Any, first: Any
+) -> None:
+    fitted = judged_forest(**first).fit(X, Y)
+    fitted.set_params(n_estimators=20, oob_score=True, warm_start=True)
+    for kept in (fitted, copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
+        with pytest.raises(ValueError, match=r"rows or their order have changed.* give .* try"):
+            kept.fit(*rows)
+    assert len(fitted.fit(sp.csr_matrix(X), Y.tolist())) == 20  # the same rows in another form
+
+
+def test_out_of_bag_estimate_is_not_made_after_a_warm_start_on_other_rows() -> None:
+    fitted = judged_forest(oob_score=False).fit(X, Y)
+    fitted.set_params(n_estimators=13).fit(X[::-1], Y[::-1])
+    for rows in ((X, Y), (X[::-1], Y[::-1])):
+        with pytest.raises(ValueError, match="samples have changed"):
+            fitted.set_params(n_estimators=14, oob_score=True).fit(*rows)
+
+
+def test_out_of_bag_estimate_knows_its_rows_whatever_they_weigh() -> None:
+    fitted = judged_forest().fit(X, Y)
+    assert len(fitted.set_params(n_estimators=13).fit(X, Y, sample_weight=1.0 + Y)) == 13
+
+
+def test_out_of_bag_estimate_trusts_the_rows_of_a_model_of_an_older_release() -> None:
+    fitted = judged_forest().fit(X, Y)
+    del fitted.__dict__["_row_digest"]
+    assert len(fitted.set_params(n_estimators=13).fit(X[::-1], Y[::-1])) == 13
+    assert fitted._row_digest is None  # it cannot be known for the first trees
+
+
 def test_failure_between_two_trees_leaves_no_worker_behind() -> None:
     def fail(_: Any) -> None:
         raise OSError("closed pipe")
@@ -703,8 +759,18 @@ def test_warm_start_keeps_the_trees_it_has(tasks: Tasks) -> None:
     fitted.set_params(n_estimators=6).fit(X, Y)
     assert all(a is b for a, b in zip(fitted.trees_, before, strict=False))
     assert len(tasks.starts) == 6
-    fitted.fit(X, Y)
+    with pytest.warns(UserWarning, match=r"n_estimators=6 .* so that nothing is; give .* try"):
+        fitted.fit(X, Y)
     assert len(tasks.starts) == 6
+
+
+def test_out_of_bag_estimate_of_a_forest_that_is_there_can_be_asked_for() -> None:
+    fitted = forest(n_estimators=12, max_samples=0.3, warm_start=True).fit(X, Y)
+    fitted.set_params(oob_score=True).fit(X, Y)  # without a warning
+    assert fitted.oob_score_ > 0.4
+    with pytest.warns(UserWarning, match="so that nothing is") as told:
+        fitted.fit(X, Y)
+    assert told[0].filename == __file__
 
 
 def test_warm_start_refuses_fewer_trees_other_classes_and_columns() -> None:

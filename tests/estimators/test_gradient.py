@@ -238,6 +238,23 @@ def test_boosted_in_parts_equals_boosted_at_once(
     assert np.array_equal(at_once.predict(X), parts.predict(X))
 
 
+@both
+def test_rows_that_may_have_been_trained_on_are_not_set_aside(make: Any, y: NDArray[Any]) -> None:
+    forest = make(n_estimators=2, warm_start=True, n_iter_no_change=50).fit(X, y)
+    with pytest.raises(ValueError, match=r"not those of the last fit.* give X_val .* try"):
+        forest.set_params(n_estimators=4).fit(X[::-1], y[::-1])
+
+
+def test_patience_begins_where_a_warm_start_goes_on() -> None:
+    rows, y = DIABETES
+    train, validation = (rows[::2], y[::2]), {"X_val": rows[1::2], "y_val": y[1::2]}
+    fitted = regressor(n_estimators=30, learning_rate=0.5, warm_start=True).fit(*train)
+    fitted.set_params(n_estimators=60, n_iter_no_change=3).fit(*train, **validation)
+    losses = fitted.validation_losses_
+    assert len(losses) == 33
+    assert len(fitted) == int(np.argmin(losses)) + 1 < 27  # those after it were worse
+
+
 def test_warm_start_keeps_its_loss() -> None:
     forest = classifier(warm_start=True).fit(X, Y)
     with pytest.raises(ValueError, match=r"loss='squared_hinge' with warm_start=True.*try"):

@@ -412,8 +412,10 @@ def test_seed_decides_the_trees(estimator: Any) -> None:
 @forests
 def test_forest_grown_in_parts_equals_the_forest_grown_at_once(estimator: Any) -> None:
     parts = fresh(estimator, warm_start=True)
-    for n_estimators in (1, 3, 3, 5):
+    for n_estimators in (1, 3, 5):
         parts.set_params(n_estimators=n_estimators).fit(X, Y)
+    with pytest.warns(UserWarning, match=r"n_estimators=5 .* so that nothing is"):
+        parts.fit(X, Y)
     whole = fresh(estimator, n_estimators=5).fit(X, Y)
     assert same(parts, whole)
     assert parts.n_parameters_ == whole.n_parameters_

@@ -29,6 +29,8 @@ from spinney.estimators.sampling import (
         (np.int64(7), True, 7),
         (0.25, False, 25),
         (0.999, True, 99),
+        (0.29, False, 29),
+        (0.57, True, 57),
         (np.float32(0.5), False, 50),
         (1.0, False, 100),
         (1e-12, False, 1),
@@ -39,6 +41,22 @@ def test_samples_are_counted(max_samples: Any, bootstrap: bool, expected: int) -
     found = count_samples(max_samples, 100, bootstrap=bootstrap)
     assert found == expected
     assert type(found) is int
+
+
+@given(st.integers(1, 10**6), st.data())
+def test_a_share_of_a_whole_number_of_rows_is_that_number(n_rows: int, data: st.DataObject) -> None:
+    count = data.draw(st.integers(1, n_rows))
+    assert count_samples(count / n_rows, n_rows, bootstrap=False) == count
+
+
+@pytest.mark.parametrize("n_digits", [1, 2, 3, 4])
+def test_a_decimal_share_is_rounded_down_as_people_would(n_digits: int) -> None:
+    parts = 10**n_digits
+    for part in range(1, parts):
+        share = float(f"0.{part:0{n_digits}d}")
+        for n_rows in (parts, 150, 12345):
+            found = count_samples(share, n_rows, bootstrap=False)
+            assert found == max(1, part * n_rows // parts)
 
 
 @given(st.one_of(st.none(), st.floats(0, 1, exclude_min=True)), st.integers(1, 50), st.booleans())

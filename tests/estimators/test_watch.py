@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 
 from spinney.data import Problem, as_rows, classification_problem
 from spinney.estimators import TAOTreeClassifier
-from spinney.estimators.watch import Judged, VoteWatch, given_classes, set_aside
+from spinney.estimators.watch import Judged, VoteWatch, Watch, given_classes, set_aside
 from spinney.tree.route import outputs
 from spinney.tree.structure import Tree
 from tests import reference
@@ -179,7 +179,31 @@ def test_watch_without_rows_sees_nothing_and_never_ends() -> None:
 def test_best_number_is_the_fewest_of_the_least_error(
     errors: list[float], patience: int | None, best: int | None, is_over: bool
 ) -> None:
-    watch = VoteWatch(None, 2, patience)
+    watch = Watch(patience)
     watch.errors = errors
     assert watch.best == best
+    assert watch.is_over == is_over
+
+
+@given(st.lists(st.floats(0, 1), max_size=9), st.lists(st.floats(0, 1), max_size=9))
+def test_trees_of_an_earlier_fit_use_up_no_patience(before: list[float], new: list[float]) -> None:
+    watch = Watch(3)
+    watch.errors = before.copy()
+    watch.begin()
+    for number, error in enumerate(new, 1):
+        watch.errors.append(error)
+        old, last = watch.errors[:-3], watch.errors[-3:]
+        assert watch.is_over == (number >= 3 and min(old, default=np.inf) <= min(last))
+
+
+@pytest.mark.parametrize(
+    ("errors", "is_over"),
+    [([0.5], False), ([0.5, 0.5], False), ([0.5, 0.5, 0.5], True), ([0.5, 0.5, 0.4], False)],
+    ids=str,
+)
+def test_a_vote_is_not_over_before_a_third_tree_can_tip_it(
+    errors: list[float], is_over: bool
+) -> None:
+    watch = VoteWatch(None, 2, 1)
+    watch.errors = errors
     assert watch.is_over == is_over

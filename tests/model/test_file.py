@@ -130,13 +130,13 @@ CONTINUED = {
     "tao_gradient_boosting_regressor": {"n_estimators": 5},
     "fao_forest_classifier": {"n_forests": 3},
     "co2_forest_classifier": {"n_estimators": 4},
-    "random_decision_forest_classifier": {"max_depth": 2},
+    "random_decision_forest_classifier": {"max_depth": 2},  # has all subspaces there are
     "greedy_forest_regressor": {"n_estimators": 5},
     "tao_tree_classifier": {"max_iter": 2},
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*rows were seen by every tree")
+@pytest.mark.filterwarnings("ignore:.*rows were seen by every tree", "ignore:.*so that nothing is")
 @pytest.mark.parametrize("name", sorted(CONTINUED))
 def test_a_warm_start_goes_on_as_if_nothing_had_been_saved(tmp_path, name):
     model = copy.deepcopy(small_model(name)).set_params(warm_start=True, **CONTINUED[name])
@@ -149,6 +149,22 @@ def test_a_warm_start_goes_on_as_if_nothing_had_been_saved(tmp_path, name):
     elif name.endswith("regressor"):
         y = small_models.numbers()
     assert_same_answers(found.fit(X, y), model.fit(X, y))
+
+
+def test_a_loaded_forest_knows_its_training_rows(tmp_path):
+    model = copy.deepcopy(small_model("tao_forest_classifier"))
+    found = through_file(model.set_params(warm_start=True, n_estimators=5), tmp_path)
+    with pytest.raises(ValueError, match="rows or their order have changed"):
+        found.fit(rows()[::-1], classes()[::-1])
+
+
+def test_a_loaded_boosted_forest_knows_the_rows_set_aside(tmp_path):
+    model = spinney.TAOBoostClassifier(
+        2, max_depth=2, max_iter=2, random_state=0, n_iter_no_change=5, warm_start=True
+    )
+    found = through_file(model.fit(rows(), classes()).set_params(n_estimators=3), tmp_path)
+    with pytest.raises(ValueError, match="not those of the last fit"):
+        found.fit(rows()[::-1], classes()[::-1])
 
 
 def test_an_unfitted_estimator_is_stored_too(tmp_path):
@@ -181,6 +197,7 @@ VALUES = [
     np.array(["a", 1, None, 2.5], dtype=object),
     np.zeros((0, 3), np.float32),
     spinney.RandomStructure(1, 3, np.float64(7.5)),
+    spinney.RandomStructure(1, 3, split_probability=0.5),
     np.random.RandomState(4),
 ]
 
@@ -352,6 +369,7 @@ PARAMETERS = ("model", "parameters")
         ((*FITTED, "max_depth"), 1, "both"),
         ((*FITTED, "_seed"), -1, "_seed"),
         ((*FITTED, "_seed"), ..., "no _seed"),
+        ((*FITTED, "_row_digest"), "0" * 39, "_row_digest"),
         ((*FITTED, "flops_"), {"type": "float", "value": "nan"}, "flops_"),
         ((*FITTED, "flops_"), {"type": "float", "value": "1"}, "number"),
         ((*FITTED, "forest_", "trees"), [0, 1, 9], "from 0 to"),

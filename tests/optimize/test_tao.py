@@ -20,7 +20,7 @@ from sklearn.datasets import load_iris, make_classification, make_regression
 from spinney import _core
 from spinney.data import as_rows, classification_problem, regression_problem
 from spinney.estimators import TAOTreeClassifier
-from spinney.optimize.tao import TAOOptions, optimize_tree
+from spinney.optimize.tao import TAOOptions, draw_splits, optimize_tree
 from spinney.tree import Tree, complete_topology
 from spinney.tree.route import apply
 from tests import reference
@@ -466,6 +466,20 @@ def test_seed_decides_the_columns():
 
 
 # --- the seed ------------------------------------------------------------------------------------
+
+
+@all_splits
+@pytest.mark.parametrize("values", [{}, {"monotone": True}, {"leaf": "linear"}, {"max_features": 2},
+                                    {"init": "balanced"}, {"max_weights": 2}], ids=str)  # fmt: skip
+@given(task=classification_rows(), topology=topologies(), seed=seeds())
+@settings(max_examples=10)
+def test_splits_drawn_beforehand_are_those_of_the_tree_itself(split, values, task, topology, seed):
+    problem = problem_of(task)
+    options = TAOOptions(max_iter=3, split=split, seed=seed, start_seed=seed // 2, **values)
+    drawn = optimize_tree(problem, draw_splits(problem, topology, options), options)
+    own = optimize_tree(problem, topology, options)
+    assert drawn.unpruned.same_as(own.unpruned)
+    assert drawn.trace.objective == own.trace.objective
 
 
 def test_seed_decides_the_start():

@@ -23,7 +23,13 @@ from spinney.ensembles.seeds import tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.ensembles.stop import StopSignal
 from spinney.ensembles.workers import work_in_order
-from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
+from spinney.optimize.tao import (
+    DrawnSplits,
+    OptimizedTree,
+    TAOOptions,
+    draw_splits,
+    optimize_tree,
+)
 from spinney.tree.structure import Tree
 
 
@@ -36,7 +42,8 @@ class BaggingPlan(SamplePlan):
     seed, n_samples, with_replacement, n_columns, is_global
         Rows and columns of each tree ([1]_ sections 6.1 and 6.3).
     start : {"own", "same", "previous"}
-        Whose random start a tree gets ([1]_ section 6.2). "previous" goes on from the tree before.
+        Whose start a tree gets ([1]_ section 6.2). "same" is made once, of all rows; "previous"
+        goes on from the tree before.
     alphas : tuple of float
         Penalty of each tree ([1]_ section 6.5); as many as there will be trees.
     """
@@ -82,8 +89,36 @@ def bag_trees(
         yield from _chain(problem, start, options, plan, trees, last_tree)
         return
     options = replace(options, n_threads=max(1, n_workers // max(1, len(trees))))
-    arguments = ((problem, start, options, plan, tree) for tree in trees)
+    given = _shared_start(problem, start, options, plan) if trees else None
+    arguments = ((problem, start, options, plan, tree, given) for tree in trees)
     yield from work_in_order(_grow, arguments, n_jobs)
+
+
+def _shared_start(
+    problem: Problem, start: StartRule, options: TAOOptions, plan: BaggingPlan
+) -> Tree | DrawnSplits | None:
+    """The start of all trees, made with all rows in view; None if each has its own.
+
+    Trees on different columns cannot have the same hyperplanes; they share the seed.
+    """
+    if plan.start != "same" or (plan.n_columns and plan.is_global):
+        return None
+    seed = plan.start_seed(0)
+    given = start(problem, seed)
+    if isinstance(given, Tree):
+        return given
+    as_first = _options_of(options, plan, 0)
+    return draw_splits(problem, given, replace(as_first, max_features=plan.n_columns))
+
+
+def _options_of(options: TAOOptions, plan: BaggingPlan, tree: int) -> TAOOptions:
+    """The optimiser's options for one tree."""
+    return replace(
+        options,
+        seed=plan.tree_seed(tree),
+        start_seed=plan.start_seed(tree),
+        alpha=plan.alphas[tree],
+    )
 
 
 def _chain(
@@ -107,17 +142,18 @@ def grow_tree(
     options: TAOOptions,
     plan: BaggingPlan,
     tree: int,
-    given: Tree | None = None,
+    given: Tree | DrawnSplits | None = None,
     stop: StopSignal | None = None,
 ) -> OptimizedTree:
-    """One tree of a plan; a function of its arguments alone, whoever calls it."""
+    """One tree of a plan; a function of its arguments alone, whoever calls it.
+
+    It starts from what is `given`, or else where `start` says.
+    """
     callback = None if stop is None else stop.look
     start_seed = plan.start_seed(tree)
     weights = problem.sample_weight * plan.row_counts(tree, problem.n_rows)
     sample = replace(problem, sample_weight=weights)
-    options = replace(
-        options, seed=plan.tree_seed(tree), start_seed=start_seed, alpha=plan.alphas[tree]
-    )
+    options = _options_of(options, plan, tree)
     if not plan.n_columns or not plan.is_global:
         options = replace(options, max_features=plan.n_columns)
         return optimize_tree(sample, given or start(sample, start_seed), options, callback)
@@ -138,6 +174,7 @@ def _grow(
     options: TAOOptions,
     plan: BaggingPlan,
     tree: int,
+    given: Tree | DrawnSplits | None,
 ) -> OptimizedTree:
     """One tree, grown by a worker."""
-    return grow_tree(problem, start, options, plan, tree, stop=stop)
+    return grow_tree(problem, start, options, plan, tree, given, stop)

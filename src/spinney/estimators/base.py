@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney import _core
 from spinney.checkpoint import Checkpoint
 from spinney.data import Problem, classification_problem, regression_problem
-from spinney.estimators.class_weight import class_factors
+from spinney.estimators.class_weight import check_some_weight, class_factors
 from spinney.estimators.encoded import (
     check_same_categories,
     class_indicators,
@@ -281,6 +281,7 @@ class Classification(ClassifierMixin, Estimator):  # type: ignore[misc]
             classes, codes = self._known_classes(classes, codes)
         weights = check_sample_weight(sample_weight, len(codes))
         weights = weights * class_factors(self.class_weight, classes, codes, weights)[codes]
+        check_some_weight(self.class_weight, weights)
         check_total_weight(weights)
         self._is_kept = weights > 0
         rows, codes, weights = drop_zero_weight(rows, codes, weights)

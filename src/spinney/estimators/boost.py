@@ -38,7 +38,8 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
     n_estimators : int, default=30
         Number of trees, unless boosting stops before.
     max_depth : int or None, default=8
-        Depth of each tree's start. None is for ``init="cart"`` only.
+        Depth of each tree's start. None is for ``init="cart"`` only. A RandomStructure or a tree
+        given as `init` has its own.
     alpha : float, default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of the rows; the
         papers' λ. The row weights of each tree sum to what the sample weights sum to, so that
@@ -87,8 +88,8 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         Share of the values of a copy that become 0.
     n_iter_no_change : int or None, default=None
         Stop when the error on validation rows has not fallen for this many trees, and keep the
-        trees up to the best number. None never stops early. Validation rows are those given to
-        ``fit``, or else a part of the training rows.
+        trees up to the best number; at least three are tried. None never stops early. Validation
+        rows are those given to ``fit``, or else a part of the training rows.
     validation_fraction : float, default=0.1
         Part of the training rows set aside if `n_iter_no_change` is given and no validation rows
         are.
@@ -300,6 +301,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         members = self._members()
         for member in members:
             watch.see(member.tree, member.weight, n_threads)
+        watch.begin()
         self._progress.begin("round", n_trees, first=len(members))
         snapshot = model_so_far(
             self, lambda model: model._store_members(members[: watch.best], problem)

@@ -49,6 +49,15 @@ def class_factors(
     )
 
 
+def check_some_weight(class_weight: object, weights: NDArray[np.float64]) -> None:
+    """Raise if `class_weight` took the weight of every row that had one."""
+    if not weights.any():
+        raise ValueError(
+            f"class_weight={class_weight!r} leaves no row a weight; give a factor > 0 to a class "
+            "that has rows of weight > 0; try class_weight=None."
+        )
+
+
 def _balanced_factors(
     n_classes: int, codes: NDArray[np.int32], sample_weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:

@@ -48,6 +48,7 @@ class _FAOForest(SummedForest):
 
     _is_refit = False
     _weights_val: NDArray[np.float64] | None = None  # of validation rows; None counts each once
+    _parts = "n_forests"
 
     def refit(
         self,
@@ -55,6 +56,8 @@ class _FAOForest(SummedForest):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         callback: Callable[[FitEvent], bool | None] | None = None,
     ) -> Self:
@@ -75,6 +78,9 @@ class _FAOForest(SummedForest):
             Classes, all of which are known from ``fit``, or numbers.
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weight k counts a row k times, weight 0 leaves it out. None counts each row once.
+        X_val, y_val : array-like or None, default=None
+            Validation rows, as in ``fit``. With `early_stopping` they are needed unless the
+            training rows are those of ``fit``: rows set aside from others may have been trained on.
         checkpoint : str, path or None, default=None
             File that the work is saved to as it goes on. The same call after a crash, a kill or
             Ctrl-C, on the same fitted forests, goes on from there and ends in the same model, bit
@@ -90,7 +96,9 @@ class _FAOForest(SummedForest):
         check_is_fitted(self, "forest_")
         going_on = copy.copy(self)
         going_on._is_refit = True
-        going_on._transact(X, y, sample_weight, checkpoint=checkpoint, callback=callback)
+        going_on._transact(
+            X, y, sample_weight, X_val, y_val, checkpoint=checkpoint, callback=callback
+        )
         del going_on._is_refit
         self.__dict__ = going_on.__dict__
         return self
@@ -106,6 +114,9 @@ class _FAOForest(SummedForest):
 
     def _is_continued(self) -> bool:
         return self._is_refit or super()._is_continued()
+
+    def _n_parts(self) -> int:
+        return 0 if self._is_refit else self.n_forests_
 
     def _call(self) -> str:
         return "refit" if self._is_refit else super()._call()
@@ -149,6 +160,9 @@ class _FAOForest(SummedForest):
                 f"{self.n_forests_} forests; give at least as many; try warm_start=False."
             )
         self._check_same_loss()
+
+    def _fresh_start(self) -> str:
+        return "early_stopping=False, or a new fit" if self._is_refit else super()._fresh_start()
 
     def _stops_early(self) -> bool:
         return bool(self.early_stopping)
@@ -291,7 +305,8 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     n_trees : int, default=10
         Trees of each forest; the paper's T.
     max_depth : int or None, default=6
-        Depth of each tree's start. None is for ``init="cart"`` only.
+        Depth of each tree's start. None is for ``init="cart"`` only. A RandomStructure or a tree
+        given as `init` has its own.
     alpha : float, default=0.1
         Weight of the l1 penalty on the hyperplanes; the paper's λ.
     leaf_alpha : float, default=1.0
@@ -510,7 +525,8 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     n_trees : int, default=10
         Trees of each forest; the paper's T.
     max_depth : int or None, default=6
-        Depth of each tree's start. None is for ``init="cart"`` only.
+        Depth of each tree's start. None is for ``init="cart"`` only. A RandomStructure or a tree
+        given as `init` has its own.
     alpha : float, default=0.1
         Weight of the l1 penalty on the hyperplanes; the paper's λ.
     leaf_alpha : float, default=1.0

@@ -76,6 +76,11 @@ def identity_of(
     return Identity(__version__, type(estimator).__name__, described, facts)
 
 
+def digest_of_rows(problem: Problem) -> str:
+    """Digest of the rows with their targets, in order; what they weigh is no part of it."""
+    return digest(problem.matrix, problem.targets)
+
+
 def generator_state(random_state: object) -> str | None:
     """Digest of the state of a RandomState; None for a seed or None."""
     if not isinstance(random_state, np.random.RandomState):

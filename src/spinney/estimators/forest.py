@@ -113,7 +113,8 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
     n_estimators : int, default=30
         Number of trees.
     max_depth : int or None, default=8
-        Depth of each tree's start. None is for ``init="cart"`` only.
+        Depth of each tree's start. None is for ``init="cart"`` only. A RandomStructure or a tree
+        given as `init` has its own.
     alpha : float or (float, float), default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of a tree's rows; the
         papers' λ. A pair is a path, evenly spaced in logarithms: the first tree gets the first
@@ -142,8 +143,9 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         The start of each tree, as in :class:`TAOTreeClassifier`. Random structures differ from
         tree to tree.
     start : {"own", "same", "previous"}, default="own"
-        Each tree has its own random start, all have the same, or each goes on from the tree
-        before it; with a path of `alpha` the last is the regularisation path.
+        Each tree has its own start; all have the same hyperplanes, made once of all rows; or each
+        goes on from the tree before it, which with a path of `alpha` is the regularisation path.
+        Trees on different columns (``feature_sampling="global"``) share the seed of "same" alone.
     max_iter : int, default=20
         Sweeps over each tree.
     monotone : bool, default=False
@@ -317,7 +319,8 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
     n_estimators : int, default=30
         Number of trees.
     max_depth : int or None, default=8
-        Depth of each tree's start. None is for ``init="cart"`` only.
+        Depth of each tree's start. None is for ``init="cart"`` only. A RandomStructure or a tree
+        given as `init` has its own.
     alpha : float or (float, float), default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of a tree's rows; the
         papers' λ. A pair is a path over the trees, as in :class:`TAOForestClassifier`.
@@ -345,8 +348,9 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
     init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
         The start of each tree, as in :class:`TAOTreeRegressor`.
     start : {"own", "same", "previous"}, default="own"
-        Each tree has its own random start, all have the same, or each goes on from the tree
-        before it.
+        Each tree has its own start; all have the same hyperplanes, made once of all rows; or each
+        goes on from the tree before it. Trees on different columns
+        (``feature_sampling="global"``) share the seed of "same" alone.
     max_iter : int, default=20
         Sweeps over each tree.
     monotone : bool, default=False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -25,6 +26,7 @@ class ForestEstimator(Estimator):
     """Leaves, paths and sizes of the trees of a forest."""
 
     forest_: Forest
+    _parts = "n_estimators"  # parameter that says how many parts a forest is fitted in
 
     @property
     def trees_(self) -> tuple[Tree, ...]:
@@ -72,6 +74,21 @@ class ForestEstimator(Estimator):
 
     def _is_continued(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "forest_")
+
+    def _n_parts(self) -> int:
+        """How many parts are fitted."""
+        return len(self)
+
+    def _warn_if_complete(self) -> None:
+        """Warn of a warm start that has all it was asked for; to be called by ``_fit``."""
+        name, n_parts = self._parts, self._n_parts() if self._is_continued() else 0
+        if n_parts == getattr(self, name):
+            warnings.warn(
+                f"{name}={n_parts} with warm_start=True, and as many are fitted already, so that "
+                f"nothing is; give more; try {name}={n_parts + 10}, or warm_start=False.",
+                UserWarning,
+                stacklevel=5,  # the caller of ``fit``
+            )
 
     def _known_trees(self) -> Iterable[Tree]:
         return self.trees_ if self._is_continued() else ()

@@ -90,6 +90,7 @@ class _GradientBoosting(SummedForest, BoostedForest):
         n_trees, n_threads = int(self.n_estimators), self._n_threads()
         for member in members:
             watch.see(member.tree, n_threads)
+        watch.begin()
         if len(members) >= n_trees:
             return
         snapshot = model_so_far(
@@ -155,7 +156,8 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
     learning_rate : float, default=0.1
         Share of what a tree says that is taken.
     max_depth : int or None, default=5
-        Depth of each tree's start. None is for ``init="cart"`` only.
+        Depth of each tree's start. None is for ``init="cart"`` only. A RandomStructure or a tree
+        given as `init` has its own.
     alpha : float, default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of the rows.
     leaf_alpha : float, default=1.0
@@ -364,7 +366,8 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
     learning_rate : float, default=0.1
         Share of what a tree says that is taken.
     max_depth : int or None, default=5
-        Depth of each tree's start. None is for ``init="cart"`` only.
+        Depth of each tree's start. None is for ``init="cart"`` only. A RandomStructure or a tree
+        given as `init` has its own.
     alpha : float, default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of the rows.
     leaf_alpha : float, default=1.0

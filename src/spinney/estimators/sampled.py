@@ -16,6 +16,7 @@ from sklearn.metrics import r2_score
 from spinney.data import Problem, as_rows
 from spinney.ensembles.plan import SamplePlan, out_of_bag
 from spinney.estimators.base import Regression
+from spinney.estimators.fingerprint import digest_of_rows
 from spinney.estimators.forest_base import ForestEstimator, VotingForest
 from spinney.estimators.parameters import check_boolean, check_choice
 from spinney.estimators.readout import Readout
@@ -31,6 +32,7 @@ class SampledForest(ForestEstimator):
 
     _seed: int
     _sampling: tuple[int, int, bool] | None  # None once they differ between trees
+    _row_digest: str | None = None  # of the rows drawn from; models of older releases have none
 
     def _check_sampled(self) -> None:
         """Raise if a constructor value of the draws is of no use."""
@@ -54,6 +56,8 @@ class SampledForest(ForestEstimator):
                 "try max_samples=0.9 or bootstrap=True."
             )
         self._check_sampling(plan, problem)
+        if not self.oob_score or hasattr(self, "oob_score_"):  # else there is that to do
+            self._warn_if_complete()
         self._grow(problem, plan)
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
             self.__dict__.pop(name, None)  # a warm start may find those of fewer trees
@@ -85,14 +89,26 @@ class SampledForest(ForestEstimator):
     def _check_sampling(self, plan: SamplePlan, problem: Problem) -> None:
         """Raise if a warm start cannot know which rows its first trees have seen."""
         sampling = (problem.n_rows, plan.n_samples, plan.with_replacement)
-        is_mixed = self._is_continued() and sampling != self._sampling
-        if is_mixed and self.oob_score:
+        rows = digest_of_rows(problem)  # always: any fit may be the first part of a forest
+        if not self._is_continued():
+            self._sampling, self._row_digest = sampling, rows
+            return
+        change = self._change_of_samples(sampling, rows)
+        if change and self.oob_score:
             raise ValueError(
-                f"oob_score=True with warm_start=True, but the samples have changed to (rows, "
-                f"drawn, bootstrap)={sampling}; give the same rows, max_samples and bootstrap in "
-                "all fits; try warm_start=False."
+                f"oob_score=True with warm_start=True, but {change}; give the same rows in the "
+                "same order, max_samples and bootstrap in all fits; try warm_start=False."
             )
-        self._sampling = None if is_mixed else sampling
+        if change:
+            self._sampling = None
+
+    def _change_of_samples(self, sampling: tuple[int, int, bool], rows: str) -> str:
+        """How the samples differ from those of the trees there are; empty if they do not."""
+        if sampling != self._sampling:
+            return f"the samples have changed to (rows, drawn, bootstrap)={sampling}"
+        if self._row_digest not in (None, rows):
+            return "the rows or their order have changed, and trees may know those out of their bag"
+        return ""
 
     def _out_of_bag_sums(
         self, plan: SamplePlan, problem: Problem

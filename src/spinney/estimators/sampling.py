@@ -20,6 +20,9 @@ MaxFeatures: TypeAlias = int | float | str | None
 DEFAULT_SHARE = 0.9
 """Share of the rows drawn without replacement: the best in bagged TAO, section 6.1."""
 
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+"""What a share, written as a decimal or a quotient, times a count may be off by."""
+
 _POWER = re.compile(r"D\*\*([0-9.eE+-]+)")
 _FEATURES_ACCEPTED = (
     'give None for all columns, an integer >= 1, a share in (0, 1], "sqrt", or a power of the '
@@ -38,7 +41,7 @@ def count_samples(max_samples: object, n_rows: int, *, bootstrap: bool) -> int:
     bootstrap : bool
     """
     if max_samples is None:
-        return n_rows if bootstrap else max(1, int(DEFAULT_SHARE * n_rows))
+        return n_rows if bootstrap else _share_of(DEFAULT_SHARE, n_rows)
     accepted = "give a share in (0, 1], a count of rows, or None; try max_samples=0.9."
     if isinstance(max_samples, (bool, np.bool_)) or not isinstance(max_samples, numbers.Real):
         raise TypeError(f"max_samples={max_samples!r} is no number; {accepted}")
@@ -48,7 +51,15 @@ def count_samples(max_samples: object, n_rows: int, *, bootstrap: bool) -> int:
         return int(max_samples)
     if not 0 < float(max_samples) <= 1:
         raise ValueError(f"max_samples={max_samples!r} is no share; {accepted}")
-    return max(1, int(float(max_samples) * n_rows))
+    return _share_of(float(max_samples), n_rows)
+
+
+def _share_of(share: float, n_rows: int) -> int:
+    """Largest number of rows that is no more than a share of them, but at least one.
+
+    0.29 * 100 is 28.999999999999996: what lies below a whole number by rounding alone counts as it.
+    """
+    return max(1, math.floor(share * n_rows * (1.0 + ROUNDING)))
 
 
 def count_features(max_features: object, n_features: int) -> int:

@@ -20,7 +20,13 @@ from spinney.data import Problem
 from spinney.estimators.parameters import check_integer, check_real
 from spinney.tables import TableEncoding
 from spinney.tree.convert import from_sklearn
-from spinney.tree.start import complete_size, random_topology, split_probability
+from spinney.tree.start import (
+    LARGEST_STRUCTURE,
+    complete_size,
+    expected_nodes,
+    random_topology,
+    split_probability,
+)
 from spinney.tree.structure import Topology, Tree, complete_topology
 
 INIT_WORDS = ("supervised", "balanced", "random", "cart", "random_structure")
@@ -34,15 +40,20 @@ _ACCEPTED = (
 class RandomStructure:
     """A random tree structure: complete to one depth, then split by chance to another.
 
+    It has depths of its own: `max_depth` of the estimator that it is given to is not used.
+
     Parameters
     ----------
     min_depth : int
         All levels down to this one are complete (the paper's Δ1). At least 1.
     max_depth : int
         No node lies deeper (the paper's Δ2). At least `min_depth`.
-    expected_nodes : float
+    expected_nodes : float or None, default=None
         Mean number of nodes, splits and leaves, over the random structures. It must lie between
         the sizes of the complete trees of depth `min_depth` and `max_depth`.
+    split_probability : float or None, default=None
+        How likely a node between the two depths splits (the paper's p), from 0 to 1. Give either
+        this or `expected_nodes`, from which it follows.
 
     References
     ----------
@@ -57,7 +68,12 @@ class RandomStructure:
 
     min_depth: int
     max_depth: int
-    expected_nodes: float
+    expected_nodes: float | None = None
+    split_probability: float | None = None
+
+    def __repr__(self) -> str:
+        given = (f"{name}={value!r}" for name, value in vars(self).items() if value is not None)
+        return f"RandomStructure({', '.join(given)})"
 
     @classmethod
     def of_depth(cls, max_depth: int) -> RandomStructure:
@@ -70,13 +86,26 @@ class RandomStructure:
         """Raise unless the profile exists."""
         check_integer("min_depth", self.min_depth, minimum=1, example="3")
         check_integer("max_depth", self.max_depth, minimum=1, example="8")
-        check_real("expected_nodes", self.expected_nodes, minimum=1.0, example="100")
         if self.max_depth < self.min_depth:
             raise ValueError(
                 f"max_depth={self.max_depth} of RandomStructure is below its "
                 f"min_depth={self.min_depth}; give max_depth >= min_depth; try swapping them."
             )
+        if (self.expected_nodes is None) == (self.split_probability is None):
+            raise ValueError(
+                f"{self} has {'neither' if self.expected_nodes is None else 'both'} of "
+                "expected_nodes and split_probability, and each follows from the other; give "
+                "exactly one of them; try split_probability=0.5."
+            )
+        if self.expected_nodes is None:
+            self._check_probability()
+        else:
+            self._check_size()
+
+    def _check_size(self) -> None:
+        check_real("expected_nodes", self.expected_nodes, minimum=1.0, example="100")
         fewest, most = complete_size(self.min_depth), complete_size(self.max_depth)
+        assert self.expected_nodes is not None, "that is what is checked"
         if not fewest <= self.expected_nodes <= most:
             raise ValueError(
                 f"expected_nodes={self.expected_nodes} cannot be reached between depths "
@@ -84,9 +113,28 @@ class RandomStructure:
                 f"try expected_nodes={(fewest + most) // 2}."
             )
 
+    def _check_probability(self) -> None:
+        check_real("split_probability", self.split_probability, minimum=0.0, example="0.5")
+        p = float(self.split_probability or 0.0)
+        if p > 1:
+            raise ValueError(
+                f"split_probability={p!r} is no probability; give a number from 0 to 1; try "
+                "split_probability=0.5."
+            )
+        n_nodes, most = expected_nodes(self.min_depth, self.max_depth, p), LARGEST_STRUCTURE
+        if n_nodes > most:
+            raise ValueError(
+                f"split_probability={p!r} between depths {self.min_depth} and {self.max_depth} "
+                f"gives about {n_nodes:.3g} nodes; give values for at most {most}; try a smaller "
+                "max_depth."
+            )
+
     def draw(self, seed: int) -> Topology:
         """One random structure as child arrays ``(left, right)``."""
-        p = split_probability(self.min_depth, self.max_depth, self.expected_nodes)
+        p = self.split_probability
+        if p is None:
+            assert self.expected_nodes is not None, "one of the two is given"
+            p = split_probability(self.min_depth, self.max_depth, self.expected_nodes)
         return random_topology(self.min_depth, self.max_depth, p, np.random.default_rng(seed))
 
 

@@ -102,7 +102,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
     ----------
     max_depth : int or None, default=8
         Depth of the start. The fitted tree is pruned, so it can be smaller. None is for
-        ``init="cart"`` only. A given tree keeps its own depth.
+        ``init="cart"`` only. A given tree or RandomStructure has its own.
     alpha : float, default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of the rows; the
         papers' λ. More gives fewer weights and smaller trees.
@@ -257,7 +257,7 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
     ----------
     max_depth : int or None, default=8
         Depth of the start. The fitted tree is pruned, so it can be smaller. None is for
-        ``init="cart"`` only. A given tree keeps its own depth.
+        ``init="cart"`` only. A given tree or RandomStructure has its own.
     alpha : float, default=0.1
         Weight of the l1 penalty on the hyperplanes against the summed loss of the rows; the
         papers' λ. More gives fewer weights and smaller trees.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,13 +39,27 @@ class Judged(NamedTuple):
         return self.matrix, self.targets
 
 
+@contextmanager
+def _errors_of(name: str) -> Iterator[None]:
+    """Let errors say what they are about: checks call all rows X, and all targets y."""
+    try:
+        yield
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
 def given_classes(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judged:
     """Validation rows that the user gave, with their classes."""
-    rows = check_rows(estimator, X)
-    labels: NDArray[Any] = column_or_1d(y)
-    check_consistent_length(rows, labels)
+    with _errors_of("X_val"):
+        rows = check_rows(estimator, X)
+    with _errors_of("y_val"):
+        labels: NDArray[Any] = column_or_1d(y)
+        check_consistent_length(rows, labels)
     assert_all_finite(labels, input_name="y_val")
-    check_classification_targets(labels)
+    with _errors_of("y_val"):
+        check_classification_targets(labels)
     check_known_labels(estimator.classes_, labels)
     code_of = {label: code for code, label in enumerate(estimator.classes_.tolist())}
     codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int32)
@@ -53,10 +68,12 @@ def given_classes(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judge
 
 def given_numbers(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judged:
     """Validation rows that the user gave, with their numbers."""
-    rows = check_rows(estimator, X)
-    targets = check_targets(y)
+    with _errors_of("X_val"):
+        rows = check_rows(estimator, X)
+    with _errors_of("y_val"):
+        targets = check_targets(y)
+        check_consistent_length(rows, targets)
     assert_all_finite(targets, input_name="y_val")
-    check_consistent_length(rows, targets)
     if targets.shape[1] != estimator.n_outputs_:
         raise ValueError(
             f"y_val has {targets.shape[1]} outputs but y has {estimator.n_outputs_}; give as many."
@@ -100,10 +117,16 @@ class Watch:
     """
 
     word = "error"
+    fewest = 1  # trees that are tried before patience may end
 
     def __init__(self, patience: int | None) -> None:
         self.patience = patience
         self.errors: list[float] = []
+        self.n_given = 0  # trees of an earlier fit, which patience does not count
+
+    def begin(self) -> None:
+        """Count from here: what has been seen so far are trees that were there before."""
+        self.n_given = len(self.errors)
 
     @property
     def best(self) -> int | None:
@@ -114,8 +137,10 @@ class Watch:
 
     @property
     def is_over(self) -> bool:
-        """Whether the last `patience` trees brought nothing."""
-        return self.best is not None and len(self.errors) - self.best >= (self.patience or 0)
+        """Whether the last `patience` trees, of those that are new, brought nothing."""
+        if self.patience is None or self.best is None or len(self.errors) < self.fewest:
+            return False
+        return len(self.errors) - max(self.best, self.n_given) >= self.patience
 
     @property
     def last(self) -> float | None:
@@ -126,6 +151,8 @@ class Watch:
 class VoteWatch(Watch):
     """Error of a weighted vote after each tree.
 
+    Of two trees the heavier one decides alone, so that only a third shows whether more help.
+
     Parameters
     ----------
     judged : Judged or None
@@ -133,6 +160,8 @@ class VoteWatch(Watch):
     n_classes : int
     patience : int or None
     """
+
+    fewest = 3
 
     def __init__(self, judged: Judged | None, n_classes: int, patience: int | None) -> None:
         super().__init__(patience)

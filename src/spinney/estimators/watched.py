@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import accuracy_score, r2_score
 
 from spinney.data import Problem, reweight
+from spinney.estimators.fingerprint import digest_of_rows
 from spinney.estimators.forest_base import TracedForest
 from spinney.estimators.parameters import (
     check_alpha,
@@ -29,6 +30,7 @@ class WatchedForest(TracedForest):
 
     _seed: int
     _fraction_aside: float  # of the rows, which no tree has seen
+    _row_digest: str | None = None  # of the rows they are from; older models have none
 
     def fit(
         self,
@@ -90,20 +92,31 @@ class WatchedForest(TracedForest):
         judged: Judged | None = None
         if X_val is not None and y_val is not None:
             judged = self._judged(X_val, y_val)
+        is_cut = judged is None and self._stops_early()
+        self._note_rows_aside(problem, float(self.validation_fraction) if is_cut else 0.0)
         self._seed = self._seed_of_fit(problem, () if judged is None else judged.values)
-        fraction = 0.0
-        if judged is None and self._stops_early():
-            fraction = float(self.validation_fraction)
-            self._check_unseen(fraction)
-            judged, weights = set_aside(problem, fraction, self._seed)
+        if judged is None and not is_cut:  # else there are trees to judge
+            self._warn_if_complete()
+        if is_cut:
+            judged, weights = set_aside(problem, self._fraction_aside, self._seed)
             problem = reweight(
                 problem,
                 weights,
                 n_threads=self._n_threads(),
                 label_of=self._label_of_coordinate,
             )
-        self._fraction_aside = fraction
         self._grow_watched(problem, judged)
+
+    def _note_rows_aside(self, problem: Problem, fraction: float) -> None:
+        """Store which rows are set aside; raise if trees of an earlier fit may know them."""
+        if not fraction:
+            self._fraction_aside, self._row_digest = 0.0, None
+            return
+        rows = digest_of_rows(problem)
+        if self._is_continued():
+            self._check_unseen(fraction, rows)
+        else:
+            self._fraction_aside, self._row_digest = fraction, rows
 
     def _stops_early(self) -> bool:
         """Whether validation rows decide when to stop, so that some are needed."""
@@ -123,14 +136,25 @@ class WatchedForest(TracedForest):
         if errors:
             setattr(self, name, np.array(errors))
 
-    def _check_unseen(self, fraction: float) -> None:
+    def _check_unseen(self, fraction: float, rows: str) -> None:
         """Raise if trees of an earlier fit were trained on the rows to validate by."""
-        if self._is_continued() and fraction != self._fraction_aside:
+        wanted = f"validation_fraction={fraction} of the rows is to be set aside, but"
+        if fraction != self._fraction_aside:
             raise ValueError(
-                f"validation_fraction={fraction} of the rows is to be set aside, but the last fit "
-                f"had {self._fraction_aside} aside, and its trees know some of these rows; give "
-                "X_val and y_val, or set the same share aside in all fits; try warm_start=False."
+                f"{wanted} the last fit had {self._fraction_aside} aside, and its trees know some "
+                "of these rows; give X_val and y_val, or set the same share aside in all fits; "
+                f"try {self._fresh_start()}."
             )
+        if self._row_digest not in (None, rows):
+            raise ValueError(
+                f"{wanted} they or their order are not those of the last fit, and its trees may "
+                "know some of these rows; give X_val and y_val, or the same rows in all fits; try "
+                f"{self._fresh_start()}."
+            )
+
+    def _fresh_start(self) -> str:
+        """What to do where trees cannot go on from those of an earlier fit."""
+        return "warm_start=False"
 
 
 class BoostedForest(WatchedForest):

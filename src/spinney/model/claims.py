@@ -6,11 +6,14 @@ Claims here know numbers and arrays, and no family of estimators.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+DIGEST = re.compile(r"[0-9a-f]{40}")
 
 Claim = Callable[[Any, Any], bool]
 """Whether a value will do, given the model with all attributes that come before it."""
@@ -74,6 +77,11 @@ def is_sampling(value: Any, _: Any) -> bool:
         return True
     is_triple = type(value) is tuple and [type(item) for item in value] == [int, int, bool]
     return is_triple and value[0] >= 1 and value[1] >= 1
+
+
+def is_digest(value: Any, _: Any) -> bool:
+    """None, or a digest as it is written in hexadecimal."""
+    return value is None or (type(value) is str and bool(DIGEST.fullmatch(value)))
 
 
 def is_share(value: Any, _: Any) -> bool:

@@ -168,13 +168,14 @@ def _forest_of(given: dict[str, Any], reader: Reader, where: str) -> Forest:
 
 def _structure_state(value: RandomStructure, writer: Writer, where: str) -> dict[str, Any]:
     return {
-        field.name: writer.state_of(getattr(value, field.name), f"{where}.{field.name}")
-        for field in fields(value)
+        name: writer.state_of(given, f"{where}.{name}")
+        for name, given in vars(value).items()
+        if given is not None
     }
 
 
 def _structure_of(given: dict[str, Any], reader: Reader, where: str) -> RandomStructure:
-    names = [field.name for field in fields(RandomStructure)]
+    names = {"min_depth", "max_depth", *(given.keys() & {"expected_nodes", "split_probability"})}
     checked_object(given, where, names)
     return RandomStructure(**{name: reader.value_of(given[name], where) for name in names})
 

@@ -35,6 +35,7 @@ from spinney.model.claims import (
     are_names,
     is_ascending,
     is_bool,
+    is_digest,
     is_finite,
     is_number,
     is_number_or_nan,
@@ -247,8 +248,10 @@ FIELDS = (
     Field(TracedForest, "n_iter_", "an integer >= 0", whole(0)),
     Field(SampledForest, "_seed", "a seed", is_seed),
     Field(SampledForest, "_sampling", "None or (rows, drawn, bootstrap)", is_sampling),
+    Field(SampledForest, "_row_digest", "None or a digest of rows", is_digest, False),
     Field(WatchedForest, "_seed", "a seed", is_seed),
     Field(WatchedForest, "_fraction_aside", "a share of the rows", is_share),
+    Field(WatchedForest, "_row_digest", "None or a digest of rows", is_digest, False),
     Field(_TAOForest, "_last_tree", "None or a tree of these columns and outputs", _is_last_tree),
     Field(
         SummedForest,

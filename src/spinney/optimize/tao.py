@@ -90,6 +90,17 @@ class TAOOptions:
 
 
 @dataclass(frozen=True)
+class DrawnSplits:
+    """Hyperplanes drawn beforehand, from which several trees start.
+
+    What starts from them ends as if it had drawn them itself. A tree to improve is another thing:
+    it is the best so far, and its leaves are kept.
+    """
+
+    tree: Tree
+
+
+@dataclass(frozen=True)
 class OptimizedTree:
     """The pruned tree, the same tree before pruning, and how it came about."""
 
@@ -98,9 +109,16 @@ class OptimizedTree:
     trace: Trace
 
 
+def draw_splits(problem: Problem, topology: Topology, options: TAOOptions) -> DrawnSplits:
+    """The hyperplanes that a tree of this shape would start from, drawn with `problem` in view."""
+    native = native_optimizer(problem, *topology, _task(problem, options), options)
+    _draw_into(native, options)
+    return DrawnSplits(tree_of(native, *topology, problem, options))
+
+
 def optimize_tree(
     problem: Problem,
-    start: Topology | Tree,
+    start: Topology | Tree | DrawnSplits,
     options: TAOOptions,
     callback: Callback | None = None,
     *,
@@ -117,8 +135,8 @@ def optimize_tree(
     Parameters
     ----------
     problem : Problem
-    start : (left, right) or Tree
-        A shape, whose parameters are drawn at random, or a tree to improve.
+    start : (left, right), Tree or DrawnSplits
+        A shape, whose parameters are drawn at random, a tree to improve, or what was drawn before.
     options : TAOOptions
     callback : callable, optional
         Called with the trace after each sweep.
@@ -139,7 +157,7 @@ class _Run:
     def __init__(
         self,
         problem: Problem,
-        start: Topology | Tree,
+        start: Topology | Tree | DrawnSplits,
         options: TAOOptions,
         callback: Callback | None,
         resume: TreeRun | None,
@@ -152,7 +170,7 @@ class _Run:
         self.save = save
         self.after_sweep = after_sweep
         self.is_stopped = False
-        self.left, self.right = (start.left, start.right) if isinstance(start, Tree) else start
+        self.left, self.right = _topology_of(start)
         task = _task(problem, options)
         self.native = native_optimizer(problem, self.left, self.right, task, options)
         self.has_tree = isinstance(start, Tree) and not self._has_limit()
@@ -161,7 +179,7 @@ class _Run:
         else:
             self._resume(resume)
 
-    def _begin(self, start: Topology | Tree) -> None:
+    def _begin(self, start: Topology | Tree | DrawnSplits) -> None:
         options, problem = self.options, self.problem
         self.trace = Trace()
         self.began = time.perf_counter()
@@ -170,11 +188,10 @@ class _Run:
         self.n_explored = self.n_stalled = 0
         if isinstance(start, Tree):
             _set_tree(self.native, start, problem, options)
+        elif isinstance(start, DrawnSplits):
+            set_tree_splits(self.native, start.tree)
         else:
-            # A guard may keep what was drawn, so there it has to be what was asked for. Exploring
-            # replaces it, and a partition by hyperplanes is the better one to start from.
-            is_axis = options.split == "axis" and options.monotone
-            self.native.draw_splits(options.init, start_length(options), is_axis)
+            _draw_into(self.native, options)
         self.best = self._record("start")
         if self._has_limit() or not (self.has_tree or options.monotone):
             # A random tree pays next to no penalty, and must not win for that alone. A given one
@@ -361,6 +378,22 @@ def tightened(limit: int, n_features: int, progress: float) -> int:
     share = min(max((progress - first) / (last - first), 0.0), 1.0)
     kept: float = n_features * (limit / n_features) ** share
     return round(kept)
+
+
+def _topology_of(start: Topology | Tree | DrawnSplits) -> Topology:
+    if isinstance(start, DrawnSplits):
+        start = start.tree
+    return (start.left, start.right) if isinstance(start, Tree) else start
+
+
+def _draw_into(native: _core.TreeOptimizer, options: TAOOptions) -> None:
+    """Draw the hyperplanes of a shape.
+
+    A guard may keep what was drawn, so there it has to be what was asked for. Exploring replaces
+    it, and a partition by hyperplanes is the better one to start from.
+    """
+    is_axis = options.split == "axis" and options.monotone
+    native.draw_splits(options.init, start_length(options), is_axis)
 
 
 def start_length(options: TAOOptions) -> float:

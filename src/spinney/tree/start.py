@@ -42,10 +42,10 @@ def random_topology(delta1: int, delta2: int, p: float, rng: np.random.Generator
     `delta1` and never at `delta2`. As printed, the equation gives trees one level deeper than the
     text around it and Table 9 say (there, 8 and 8 is the complete tree of depth 8, 511 nodes).
     """
-    if expected_nodes(delta1, delta2, p) > complete_size(DEEPEST_COMPLETE):
+    if expected_nodes(delta1, delta2, p) > LARGEST_STRUCTURE:
         raise ValueError(
-            f"delta1={delta1}, delta2={delta2} and p={p} give more than "
-            f"{complete_size(DEEPEST_COMPLETE)} nodes on average; lower one of them."
+            f"delta1={delta1}, delta2={delta2} and p={p} give more than {LARGEST_STRUCTURE} nodes "
+            "on average; lower one of them."
         )
     levels = []
     n_level = 1
@@ -125,6 +125,10 @@ def _chance_of_split(depth: int, delta1: int, delta2: int, p: float) -> float:
 def complete_size(depth: int) -> int:
     """Number of nodes of a complete binary tree."""
     return int(2 ** (int(depth) + 1) - 1)
+
+
+LARGEST_STRUCTURE = complete_size(DEEPEST_COMPLETE)
+"""Most nodes that random trees may have on average."""
 
 
 def _check_profile(delta1: int, delta2: int) -> None:
