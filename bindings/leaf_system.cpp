@@ -4,22 +4,30 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "interrupt.hpp"
 #include "rows.hpp"
+#include "spinney/leaf_lasso.hpp"
 
 namespace spinney::python {
 namespace {
 
-/// The system with the arrays it borrows.
-class OwnedSystem {
+void check_penalty(const char* name, double penalty) {
+    if (!(penalty > 0.0))
+        throw std::invalid_argument(std::string(name) + "=" + std::to_string(penalty) + " leaves the leaves undetermined; give a number > 0");
+}
+
+/// A regression on the leaves, with the arrays it borrows.
+template <class Regression>
+class Owned {
 public:
-    OwnedSystem(Matrix<std::uint32_t> leaves, Vector<double> weights, std::size_t n_leaves, double l2,
-                std::size_t direct_limit, std::size_t n_threads)
-        : leaves_(std::move(leaves)), weights_(std::move(weights)), n_leaves_(n_leaves) {
-        const double penalty = checked_penalty(l2);
+    Owned(Matrix<std::uint32_t> leaves, Vector<double> weights, std::size_t n_leaves, double penalty, std::size_t matrix_limit,
+          std::size_t n_threads)
+        : leaves_(std::move(leaves)), weights_(std::move(weights)), n_leaves_(n_leaves), n_threads_(n_threads) {
+        check_penalty(std::is_same_v<Regression, LeafLasso> ? "l1" : "l2", penalty);
         const nb::gil_scoped_release release;
-        system_.emplace(checked_design(), penalty, direct_limit, n_threads);
+        regression_.emplace(checked_design(), penalty, matrix_limit, n_threads);
     }
 
     [[nodiscard]] nb::ndarray<nb::numpy, double> solve(const Matrix<double>& targets, const Matrix<double>& start,
@@ -31,7 +39,7 @@ public:
         bool is_done = false;
         {
             const nb::gil_scoped_release release;
-            is_done = system_->solve({targets.data(), targets.size()}, n_outputs, values, tolerance, has_signal);
+            is_done = regression_->solve({targets.data(), targets.size()}, n_outputs, values, tolerance, has_signal);
         }
         raise_if_interrupted(is_done);
         return to_numpy(std::move(values), {n_leaves_, n_outputs});
@@ -42,40 +50,45 @@ public:
         std::vector<double> sums(weights_.shape(0) * values.shape(1));
         {
             const nb::gil_scoped_release release;
-            system_->add_up({values.data(), values.size()}, values.shape(1), sums);
+            spinney::add_up(design(), {values.data(), values.size()}, values.shape(1), sums, n_threads_);
         }
         return to_numpy(std::move(sums), {weights_.shape(0), values.shape(1)});
     }
 
 private:
+    [[nodiscard]] LeafDesign design() const {
+        return {{leaves_.data(), leaves_.size()}, span_of(weights_), leaves_.shape(0), n_leaves_};
+    }
     [[nodiscard]] LeafDesign checked_design() const {
         if (leaves_.shape(1) != weights_.shape(0)) throw std::invalid_argument("one weight a row is needed");
-        const std::span<const std::uint32_t> leaves(leaves_.data(), leaves_.size());
-        if (std::ranges::any_of(leaves, [&](std::uint32_t leaf) { return leaf >= n_leaves_; }))
+        if (std::ranges::any_of(design().leaves, [&](std::uint32_t leaf) { return leaf >= n_leaves_; }))
             throw std::invalid_argument("leaf number out of range");
-        return {leaves, span_of(weights_), leaves_.shape(0), n_leaves_};
-    }
-    static double checked_penalty(double l2) {
-        if (!(l2 > 0.0)) throw std::invalid_argument("l2=" + std::to_string(l2) + " leaves the leaves undetermined; give a number > 0");
-        return l2;
+        return design();
     }
 
     Matrix<std::uint32_t> leaves_;
     Vector<double> weights_;
-    std::size_t n_leaves_;
-    std::optional<LeafSystem> system_;
+    std::size_t n_leaves_, n_threads_;
+    std::optional<Regression> regression_;
 };
+
+template <class Regression>
+void bind_regression(nb::module_& m, const char* name, const char* penalty, const char* matrix_limit, const char* text) {
+    using Class = Owned<Regression>;
+    nb::class_<Class>(m, name, text)
+        .def(nb::init<Matrix<std::uint32_t>, Vector<double>, std::size_t, double, std::size_t, std::size_t>(),
+             nb::arg("leaves"), nb::arg("weights"), nb::arg("n_leaves"), nb::arg(penalty), nb::arg(matrix_limit),
+             nb::arg("n_threads"))
+        .def("solve", &Class::solve, nb::arg("targets"), nb::arg("start"), nb::arg("tolerance"),
+             "Leaf values of least penalised squares.")
+        .def("add_up", &Class::add_up, nb::arg("values"), "Sum of the values of the leaves of each row.");
+}
 
 }  // namespace
 
 void bind_leaf_system(nb::module_& m) {
-    nb::class_<OwnedSystem>(m, "LeafSystem", "Ridge regression on all leaves of a forest, whose splits are fixed.")
-        .def(nb::init<Matrix<std::uint32_t>, Vector<double>, std::size_t, double, std::size_t, std::size_t>(),
-             nb::arg("leaves"), nb::arg("weights"), nb::arg("n_leaves"), nb::arg("l2"), nb::arg("direct_limit"),
-             nb::arg("n_threads"))
-        .def("solve", &OwnedSystem::solve, nb::arg("targets"), nb::arg("start"), nb::arg("tolerance"),
-             "Leaf values of least penalised squares.")
-        .def("add_up", &OwnedSystem::add_up, nb::arg("values"), "Sum of the values of the leaves of each row.");
+    bind_regression<LeafSystem>(m, "LeafSystem", "l2", "direct_limit", "Ridge regression on all leaves of a forest, whose splits are fixed.");
+    bind_regression<LeafLasso>(m, "LeafLasso", "l1", "gram_limit", "Lasso regression on all leaves of a forest, whose splits are fixed.");
 }
 
 }  // namespace spinney::python

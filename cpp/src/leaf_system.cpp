@@ -7,7 +7,6 @@
 namespace spinney {
 namespace {
 
-constexpr std::size_t rows_per_task = 4096;
 constexpr std::size_t rows_per_panel = 16;
 constexpr std::size_t max_iterations = 200;
 
@@ -34,24 +33,14 @@ std::vector<double> column_dots(std::span<const double> x, std::span<const doubl
 }  // namespace
 
 LeafSystem::LeafSystem(const LeafDesign& design, double l2, std::size_t direct_limit, std::size_t n_threads)
-    : design_(design), l2_(l2), n_threads_(n_threads), diagonal_(design.n_leaves, l2) {
-    for (std::size_t t = 0; t < design_.n_trees; ++t)
-        for (std::size_t n = 0; n < design_.n_rows(); ++n) diagonal_[design_.leaves[t * design_.n_rows() + n]] += design_.weights[n];
+    : design_(design), l2_(l2), n_threads_(n_threads), diagonal_(leaf_weights(design, l2)) {
     if (design_.n_leaves <= direct_limit) factor();
 }
 
 /// The normal matrix A'WA + l2 I counts the rows that two leaves share; then L L' in its place, row by row.
 void LeafSystem::factor() {
     const std::size_t size = design_.n_leaves;
-    const std::size_t n_rows = design_.n_rows();
-    factor_.assign(size * size, 0.0);
-    parallel_for(design_.n_trees, n_threads_, [&](std::size_t t) {
-        const std::uint32_t* mine = design_.leaves.data() + t * n_rows;
-        for (std::size_t u = 0; u < t; ++u) {
-            const std::uint32_t* other = design_.leaves.data() + u * n_rows;
-            for (std::size_t n = 0; n < n_rows; ++n) factor_[mine[n] * size + other[n]] += design_.weights[n];
-        }
-    });
+    factor_ = shared_weights(design_, n_threads_);
     const auto eliminate = [&](std::size_t i, std::size_t j) {
         double* row = factor_.data() + i * size;
         const double* above = factor_.data() + j * size;
@@ -89,45 +78,18 @@ void LeafSystem::substitute(std::size_t n_outputs, std::span<double> values) con
     }
 }
 
-/// Weighted sums of the rows of each leaf: A' W v. Trees own distinct leaves.
-void LeafSystem::collect(std::span<const double> row_values, std::size_t n_outputs, std::span<double> leaf_sums) const {
-    std::ranges::fill(leaf_sums, 0.0);
-    const std::size_t n_rows = design_.n_rows();
-    parallel_for(design_.n_trees, n_threads_, [&](std::size_t t) {
-        for (std::size_t n = 0; n < n_rows; ++n) {
-            const double weight = design_.weights[n];
-            double* sums = leaf_sums.data() + design_.leaves[t * n_rows + n] * n_outputs;
-            for (std::size_t k = 0; k < n_outputs; ++k) sums[k] += weight * row_values[n * n_outputs + k];
-        }
-    });
-}
-
-void LeafSystem::add_up(std::span<const double> values, std::size_t n_outputs, std::span<double> sums) const {
-    const std::size_t n_rows = design_.n_rows();
-    parallel_for((n_rows + rows_per_task - 1) / rows_per_task, n_threads_, [&](std::size_t task) {
-        const std::size_t begin = task * rows_per_task;
-        const std::size_t end = std::min(n_rows, begin + rows_per_task);
-        std::fill(sums.begin() + static_cast<std::ptrdiff_t>(begin * n_outputs), sums.begin() + static_cast<std::ptrdiff_t>(end * n_outputs), 0.0);
-        for (std::size_t t = 0; t < design_.n_trees; ++t)
-            for (std::size_t n = begin; n < end; ++n) {
-                const double* leaf = values.data() + design_.leaves[t * n_rows + n] * n_outputs;
-                for (std::size_t k = 0; k < n_outputs; ++k) sums[n * n_outputs + k] += leaf[k];
-            }
-    });
-}
-
 bool LeafSystem::solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, double tolerance,
                        const Interrupt& interrupt) const {
     if (!factor_.empty()) {
-        collect(targets, n_outputs, values);
+        collect(design_, targets, n_outputs, values, n_threads_);
         substitute(n_outputs, values);
         return !(interrupt && interrupt());
     }
     std::vector<double> rows(design_.n_rows() * n_outputs);
-    add_up(values, n_outputs, rows);
+    add_up(design_, values, n_outputs, rows, n_threads_);
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = targets[i] - rows[i];
     std::vector<double> residual(values.size());
-    collect(rows, n_outputs, residual);
+    collect(design_, rows, n_outputs, residual, n_threads_);
     for (std::size_t i = 0; i < values.size(); ++i) residual[i] -= l2_ * values[i];
     return iterate(residual, n_outputs, values, tolerance, interrupt);
 }
@@ -149,8 +111,8 @@ bool LeafSystem::iterate(std::span<double> residual, std::size_t n_outputs, std:
         for (std::size_t k = 0; k < n_outputs; ++k) is_done = is_done && rho[k] <= tolerance * tolerance * first[k];
         if (is_done) break;
         if (interrupt && interrupt()) return false;
-        add_up(direction, n_outputs, rows);
-        collect(rows, n_outputs, image);
+        add_up(design_, direction, n_outputs, rows, n_threads_);
+        collect(design_, rows, n_outputs, image, n_threads_);
         for (std::size_t i = 0; i < size; ++i) image[i] += l2_ * direction[i];
         const auto bend = column_dots(direction, image, n_outputs);
         std::vector<double> step(n_outputs), turn(n_outputs);

@@ -50,6 +50,7 @@ std::vector<Test> extend_tests();
 std::vector<Test> forest_tests();
 std::vector<Test> grow_tests();
 std::vector<Test> leaf_tests();
+std::vector<Test> leaf_lasso_tests();
 std::vector<Test> leaf_system_tests();
 std::vector<Test> optimizer_tests();
 std::vector<Test> parallel_tests();

@@ -201,6 +201,21 @@ class LeafSystem:
     def solve(self, targets: _Float64, start: _Float64, tolerance: float) -> _Float64: ...
     def add_up(self, values: _Float64) -> _Float64: ...
 
+class LeafLasso:
+    """Lasso regression on all leaves of a forest, whose splits are fixed."""
+
+    def __init__(
+        self,
+        leaves: _UInt32,
+        weights: _Float64,
+        n_leaves: int,
+        l1: float,
+        gram_limit: int,
+        n_threads: int,
+    ) -> None: ...
+    def solve(self, targets: _Float64, start: _Float64, tolerance: float) -> _Float64: ...
+    def add_up(self, values: _Float64) -> _Float64: ...
+
 class CO2Options:
     """How a CO2 stump is optimised."""
 

@@ -3,7 +3,7 @@
 Each loss is a function of ``wanted`` and of the scores that the trees give together. The joint
 step over all leaves sees it through a quadratic bound: ``curvature * |aim - scores|**2`` plus a
 constant, equal to the loss at the present scores and never below it. The least value of the bound
-is found by a ridge regression, and can only lower the loss.
+is found by a ridge or Lasso regression, and can only lower the loss.
 """
 
 from __future__ import annotations

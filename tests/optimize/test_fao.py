@@ -19,6 +19,7 @@ from sklearn.datasets import (
 from spinney.data import classification_problem, regression_problem
 from spinney.losses import ForestLoss
 from spinney.optimize import FAOOptions, TAOOptions, optimize_forest
+from spinney.optimize.leaves import improve_leaves
 from spinney.tree import Forest, complete_topology
 from tests import reference
 from tests.strategies import classification_rows, regression_rows, seeds
@@ -129,10 +130,28 @@ def test_the_trace_tells_the_objective_of_the_forest(loss, is_class, leaf_penalt
     assert loss_found == pytest.approx(found.trace.loss[-1], rel=1e-6)
 
 
+def test_a_forest_with_an_absolute_penalty_starts_at_the_lasso_of_its_leaves(monkeypatch):
+    problem = value_problem()
+    reached = []
+
+    def improve(task, leaves, *arguments, **options):
+        reached.append((task, leaves.copy()))
+        return improve_leaves(task, leaves, *arguments, **options)
+
+    monkeypatch.setattr("spinney.optimize.fao.improve_leaves", improve)
+    options = options_of("squared_error", alpha=0.0, leaf_penalty="l1", max_iter=0)
+    trace = grow(problem, options, n_trees=8, depth=4).trace
+    task, leaves = reached[0]
+    judge = reference.lasso_leaves(leaves, task.weights, task.wanted, 8 * 16, 0.5)
+    least = task.total(np.add.reduce([judge[of_tree] for of_tree in leaves]))
+    assert trace.objective[0] <= (least + 0.5 * np.abs(judge).sum()) * (1 + 2e-3)
+
+
 @all_losses
-def test_threads_change_nothing(loss, is_class):
+@all_penalties
+def test_threads_change_nothing(loss, is_class, leaf_penalty):
     problem = class_problem() if is_class else value_problem()
-    options = options_of(loss)
+    options = options_of(loss, leaf_penalty=leaf_penalty)
     assert same(grow(problem, options), grow(problem, replace(options, n_threads=3)))
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from sklearn.linear_model import Lasso
 
 from spinney import _core
 from spinney.losses import ForestLoss
@@ -33,6 +34,11 @@ def leaf_task(seed, loss, *, is_class=True, n_rows=80, n_trees=3, n_leaves=5):
 
 def cost(task, scores, values, l2):
     return task.loss.total(task.wanted, scores, task.codes, task.weights) + l2 * (values**2).sum()
+
+
+def sparse_cost(task, leaves, values, l1):
+    scores = np.add.reduce([values[of_tree] for of_tree in leaves])
+    return task.total(scores) + l1 * np.abs(values).sum()
 
 
 @pytest.mark.parametrize("direct_limit", [0, 1000], ids=["conjugate gradients", "direct"])
@@ -166,3 +172,155 @@ def test_larger_systems_are_factored_where_rows_are_many():
     assert limits[0] == 1024
     assert limits[-1] == 4096
     assert limits == sorted(limits)
+
+
+both_ways = pytest.mark.parametrize("gram_limit", [0, 1000], ids=["rows", "normal matrix"])
+
+
+@given(
+    seed=seeds(),
+    l1=st.sampled_from([0.01, 0.3, 3.0, 30.0, 1e4]),
+    n_rows=st.sampled_from([20, 80]),
+    gram_limit=st.sampled_from([0, 1000]),
+)
+@settings(max_examples=30, deadline=None)
+def test_sparse_leaves_are_within_their_duality_gap(seed, l1, n_rows, gram_limit):
+    task, leaves, start = leaf_task(seed, "squared_error", is_class=False, n_rows=n_rows)
+    task.weights[::5] = 0.0
+    judge = reference.lasso_leaves(leaves, task.weights, task.wanted, len(start), l1, 200)
+    start[judge == 0] = 0.3  # values to be given up
+    start[np.setdiff1d(np.arange(len(start)), leaves[:, task.weights > 0])] = 0.0
+    system = _core.LeafLasso(leaves, task.weights, len(start), l1, gram_limit, 1)
+    values = system.solve(task.wanted, start, 1e-10)
+    found = sparse_cost(task, leaves, values, l1)
+    least = sum(
+        reference.least_lasso(leaves, task.weights, wanted, of_output, l1)
+        for wanted, of_output in zip(task.wanted.T, values.T, strict=True)
+    )
+    assert least * (1 - 1e-9) <= found <= least * (1 + 1e-4)
+    assert found <= sparse_cost(task, leaves, judge, l1) * (1 + 1e-4)
+    rough = sparse_cost(task, leaves, system.solve(task.wanted, start, 1e-3), l1)
+    assert rough <= found * 1.01
+
+
+@both_ways
+@pytest.mark.parametrize("l1", [0.01, 0.5])
+def test_sparse_leaves_are_as_good_as_those_of_scikit_learn(gram_limit, l1):
+    """More leaves than rows is the hard case."""
+    task, leaves, start = leaf_task(
+        0, "squared_error", is_class=False, n_rows=80, n_trees=12, n_leaves=16
+    )
+    system = _core.LeafLasso(leaves, task.weights, len(start), l1, gram_limit, 1)
+    values = system.solve(task.wanted, start, 1e-6)
+    design = np.zeros((80, len(start)))
+    for of_tree in leaves:
+        design[np.arange(80), of_tree] = 1.0
+    root = np.sqrt(task.weights)[:, None]
+    judge = Lasso(alpha=l1 / 160, fit_intercept=False, tol=1e-6, max_iter=100_000)
+    judge.fit(root * design, root * task.wanted)
+    least = sparse_cost(task, leaves, judge.coef_.T, l1)
+    assert sparse_cost(task, leaves, values, l1) <= least * (1 + 1e-4)
+    step, _ = improve_leaves(task, leaves, start, np.zeros_like(task.wanted), 0.0, l1=l1)
+    assert sparse_cost(task, leaves, step, l1) <= least * (1 + 1e-2)
+
+
+@both_ways
+@pytest.mark.parametrize("l1", [0.1, 2.0, 20.0])
+def test_slopes_of_sparse_leaves_meet_the_optimality_conditions(gram_limit, l1):
+    task, leaves, start = leaf_task(5, "squared_error", is_class=False)
+    system = _core.LeafLasso(leaves, task.weights, len(start), l1, gram_limit, 1)
+    values = system.solve(task.wanted, start, 1e-12)
+    rest = task.weights[:, None] * (task.wanted - system.add_up(values))
+    slopes = np.zeros_like(values)
+    for of_tree in leaves:
+        np.add.at(slopes, of_tree, 2.0 * rest)
+    is_used = values != 0
+    assert slopes[is_used] == pytest.approx(l1 * np.sign(values[is_used]), abs=1e-5 * l1)
+    assert np.abs(slopes[~is_used]).max(initial=0.0) <= l1 * (1 + 1e-5)
+
+
+@both_ways
+def test_leaves_that_cancel_each_other_are_given_up(gram_limit):
+    """Descent by steps of the size of a small penalty would take thousands of sweeps."""
+    task, leaves, start = leaf_task(3, "squared_error", is_class=False, n_trees=2)
+    leaves[1] = leaves[0] + 5
+    task.wanted[:] = task.wanted[leaves[0]]  # what the leaves could give exactly
+    alone = reference.lasso_leaves(leaves[:1], task.weights, task.wanted, 5, 1e-3)
+    start[:5], start[5:] = alone + 5.0, -5.0
+    system = _core.LeafLasso(leaves, task.weights, len(start), 1e-3, gram_limit, 1)
+    values = system.solve(task.wanted, start, 1e-3)
+    assert np.abs(values).sum() <= 1.01 * np.abs(alone).sum()
+
+
+@both_ways
+def test_a_large_absolute_penalty_leaves_nothing(gram_limit):
+    task, leaves, start = leaf_task(6, "squared_error", is_class=False)
+    largest = max(
+        np.abs(2.0 * (task.weights * (of_tree == leaf)) @ task.wanted).max()
+        for of_tree in leaves
+        for leaf in range(len(start))
+    )
+    for factor, is_empty in ((1.001, True), (0.99, False)):
+        system = _core.LeafLasso(leaves, task.weights, len(start), factor * largest, gram_limit, 1)
+        assert (system.solve(task.wanted, start + 0.1, 1e-6) == 0).all() == is_empty
+
+
+@both_ways
+def test_sparse_leaves_without_weight_keep_their_values(gram_limit):
+    task, leaves, start = leaf_task(7, "squared_error", is_class=False)
+    leaves[0][leaves[0] == 2] = 1  # no row is in leaf 2, and those of leaf 8 have no weight
+    task.weights[leaves[1] == 8] = 0.0
+    system = _core.LeafLasso(leaves, task.weights, len(start), 0.5, gram_limit, 1)
+    values = system.solve(task.wanted, start + 0.25, 1e-6)
+    assert (values[[2, 8]] == 0.25).all()
+    assert (values[[1, 7]] != 0.25).all()
+
+
+@both_ways
+@given(seed=seeds(), tolerance=st.sampled_from([0.5, 1e-3]))
+@settings(max_examples=30, deadline=None)
+def test_sparse_leaves_never_raise_the_sum(gram_limit, seed, tolerance):
+    task, leaves, start = leaf_task(seed, "squared_error", is_class=False)
+    system = _core.LeafLasso(leaves, task.weights, len(start), 1.0, gram_limit, 1)
+    values = np.random.default_rng(seed).normal(size=start.shape)
+    for _ in range(4):
+        before = sparse_cost(task, leaves, values, 1.0)
+        values = system.solve(task.wanted, values, tolerance)
+        assert sparse_cost(task, leaves, values, 1.0) <= before * (1 + 1e-12)
+
+
+@both_ways
+def test_threads_change_no_bit_of_sparse_leaves(gram_limit):
+    task, leaves, start = leaf_task(8, "squared_error")
+    one, four = (
+        _core.LeafLasso(leaves, task.weights, len(start), 0.1, gram_limit, n).solve(
+            task.wanted, start, 1e-6
+        )
+        for n in (1, 4)
+    )
+    assert (one == four).all()
+
+
+@pytest.mark.parametrize("loss", CLASS_LOSSES)
+def test_rounds_with_an_absolute_penalty_never_raise_the_sum(loss):
+    task, leaves, values = leaf_task(9, loss)
+    scores = np.zeros_like(task.wanted)
+    costs = [sparse_cost(task, leaves, values, 0.5)]
+    for _ in range(40):
+        values, scores = improve_leaves(task, leaves, values, scores, 0.0, l1=0.5)
+        costs.append(sparse_cost(task, leaves, values, 0.5))
+    assert (np.diff(costs) <= 1e-9).all()
+    assert costs[-1] < 0.95 * costs[0]
+
+
+def test_an_absolute_penalty_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="l1="):
+        _core.LeafLasso(np.zeros((1, 2), dtype=np.uint32), np.ones(2), 1, 0.0, 10, 1)
+    with pytest.raises(ValueError, match="two trees"):
+        _core.LeafLasso(np.zeros((2, 2), dtype=np.uint32), np.ones(2), 1, 1.0, 10, 1)
+
+
+def test_normal_matrices_are_counted_where_rows_are_many():
+    assert leaf_step._gram_limit(30 * 442) < 960
+    assert leaf_step._gram_limit(10 * 60_000) > 640
+    assert leaf_step._gram_limit(10**9) == leaf_step.DIRECT_LIMITS[1]

@@ -1,22 +1,14 @@
 #pragma once
-/// All leaves of a forest at once: with the splits fixed, the forest is a linear model of its leaves (fao eq. 6).
+/// All leaves of a forest at once, with a squared penalty on their values.
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
+#include "spinney/leaf_design.hpp"
 #include "spinney/parallel.hpp"
 
 namespace spinney {
-
-/// Which leaf each row reaches in each tree; borrowed. Leaves are numbered through all trees.
-struct LeafDesign {
-    std::span<const std::uint32_t> leaves;  ///< n_trees x n_rows
-    std::span<const double> weights;        ///< one a row
-    std::size_t n_trees = 0, n_leaves = 0;
-    [[nodiscard]] std::size_t n_rows() const { return weights.size(); }
-};
 
 /// Ridge regression on the leaves, for as many targets as one likes. The design has a one for each tree in each row;
 /// it is never written out. Small systems are factored once, large ones solved by conjugate gradients.
@@ -32,11 +24,7 @@ public:
     bool solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, double tolerance,
                const Interrupt& interrupt = {}) const;
 
-    /// Sum of the values of the leaves of each row, (n_rows x n_outputs), trees in order.
-    void add_up(std::span<const double> values, std::size_t n_outputs, std::span<double> sums) const;
-
 private:
-    void collect(std::span<const double> row_values, std::size_t n_outputs, std::span<double> leaf_sums) const;
     void factor();
     void substitute(std::size_t n_outputs, std::span<double> values) const;
     bool iterate(std::span<double> residual, std::size_t n_outputs, std::span<double> values, double tolerance,

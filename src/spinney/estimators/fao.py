@@ -312,7 +312,8 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     leaf_alpha : float, default=1.0
         Weight of the penalty on the leaves; the paper's μ.
     leaf_penalty : {"l1", "l2"}, default="l2"
-        Absolute or squared leaf values.
+        Absolute or squared leaf values. With "l1" many are zero, and all leaves of all trees are
+        solved as a Lasso where the loss is squared.
     shrink_to : float, default=0.0
         Score of every class, from 0 to 1, towards which the penalty on the leaves shrinks. At 0,
         a row in small leaves is scored as what is wanted of other classes; further up it is
@@ -533,7 +534,8 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         Weight of the penalty on the leaves, about the mean of the targets and in units of their
         deviation; the paper's μ.
     leaf_penalty : {"l1", "l2"}, default="l2"
-        Absolute or squared leaf values.
+        Absolute or squared leaf values. With "l1" many are zero, and all leaves of all trees are
+        solved as a Lasso where the loss is squared.
     ridge : float, default=0.01
         Squared penalty on the hyperplanes while they are solved, as a share of the mean squared
         length of a row. It is no part of the objective.

@@ -468,15 +468,30 @@ class _Run:
 
     def _step_over_leaves(self) -> None:
         """All leaves of all trees, the splits fixed ([1]_ eq. 6)."""
+        loss = self.options.loss
+        if len(self.members) == 1:
+            self._backfit(self._n_rounds_alone())
+        elif loss.curvature is None:
+            self._backfit(BACKFITTING_ROUNDS)
+        else:
+            self._solve_leaves()
+            # Few rounds on its bound leave much of a loss; with an absolute penalty, whose rounds
+            # take long, fits of single trees to the loss itself go further in less time.
+            if self.options.l1 > 0 and loss.n_rounds > 1:
+                self._backfit(BACKFITTING_ROUNDS)
+
+    def _solve_leaves(self) -> None:
+        """All leaves together, on the loss or its bound."""
         options = self.options
-        is_alone = len(self.members) == 1
-        if is_alone or options.loss.curvature is None or options.l1 > 0:
-            for _ in range(self._n_rounds_alone() if is_alone else BACKFITTING_ROUNDS):
-                self._backfit()
-            return
         present = np.concatenate([member.values for member in self.members])
         values, self.scores = improve_leaves(
-            self.task, self.leaf_of, present, self.scores, options.l2, options.n_threads
+            self.task,
+            self.leaf_of,
+            present,
+            self.scores,
+            options.l2,
+            options.n_threads,
+            l1=options.l1,
         )
         # Leaves that no row reaches keep what they say: other rows may come.
         is_reached = np.zeros(len(values), dtype=np.bool_)
@@ -492,14 +507,15 @@ class _Run:
         """
         return 1 if self.options.max_iter > 0 else self.options.loss.n_rounds
 
-    def _backfit(self) -> None:
+    def _backfit(self, n_rounds: int) -> None:
         """Leaves of one tree after the other, each to its optimum given the others."""
-        if self.callback is not None:
-            self.callback(self.trace)
-        for number in range(len(self.members)):
-            member = self._ask(number)
-            member.native.fit_leaves(0, self.options.tao.monotone)
-            self._put_back(number)
+        for _ in range(n_rounds):
+            if self.callback is not None:
+                self.callback(self.trace)
+            for number in range(len(self.members)):
+                member = self._ask(number)
+                member.native.fit_leaves(0, self.options.tao.monotone)
+                self._put_back(number)
 
     def _ask(self, number: int) -> _Member:
         """Take a tree out of the scores, and ask it for what is then left over."""

@@ -1,8 +1,9 @@
 """All leaves of a forest at once, its splits fixed.
 
 With fixed splits a forest is linear in the values of its leaves ([1]_ eq. 6): a row has a one in
-the column of each leaf it reaches. The same step improves a forest that something else has grown,
-and is then known as global refinement.
+the column of each leaf it reaches. With a squared penalty this is a ridge regression, with an
+absolute one a Lasso. The same step improves a forest that something else has grown, and is then
+known as global refinement.
 
 References
 ----------
@@ -34,6 +35,14 @@ PRODUCTS_OF_A_STEP = 300
 #: Share of the gradient that conjugate gradients leave: in one step of many, after which trees
 #: change; in one round of many on the bound of a loss, after which the bound changes; for good.
 IN_A_STEP, IN_A_ROUND, TO_THE_END = 1e-2, 0.1, 1e-9
+
+#: Share of the sum by which leaves with an absolute penalty may be above its least value: in one
+#: step of many; in one round on the bound of a loss, after which the bound changes.
+ABOVE_IN_A_STEP, ABOVE_IN_A_ROUND = 1e-3, 0.1
+
+#: Most entries of the normal matrix for each leaf that a row reaches, for coordinate descent on it
+#: to be less work than on the rows. It is never larger than a factor would be.
+ENTRIES_PER_PASS = 4
 
 #: Share of the sum by which a round has to lower it for another one to follow.
 LEAST_PROGRESS = 1e-3
@@ -85,11 +94,13 @@ def improve_leaves(
     scores: Array,
     l2: float,
     n_threads: int = 1,
+    *,
+    l1: float = 0.0,
 ) -> tuple[Array, Array]:
-    """Leaf values of lower loss + l2 * |values|**2, and the scores they give: one step of many.
+    """Leaf values of lower loss + penalty, and the scores they give: one step of many.
 
     The squared loss is solved outright; other losses by a few rounds on their quadratic bounds,
-    each of which can only lower the sum.
+    each of which can only lower the sum. The penalty is l2 * |values|**2, or l1 * |values|.
 
     Parameters
     ----------
@@ -101,12 +112,19 @@ def improve_leaves(
     scores : float64[n_rows, n_outputs]
         What they give.
     l2 : float
-        Weight of the squared values.
+        Weight of the squared values; 0 where `l1` is not.
     n_threads : int, default=1
+    l1 : float, default=0.0
+        Weight of the absolute values. Leaves whose rows have no weight then keep theirs.
     """
-    system = _system(task, leaves, len(values), l2, n_threads)
+    system: _core.LeafSystem | _core.LeafLasso
+    if l1 > 0:
+        system = _lasso(task, leaves, len(values), l1, n_threads)
+        tolerance = ABOVE_IN_A_STEP if task.loss.n_rounds == 1 else ABOVE_IN_A_ROUND
+    else:
+        system, tolerance = _system(task, leaves, len(values), l2, n_threads), IN_A_STEP
     for _ in range(task.loss.n_rounds):
-        values = system.solve(task.aim(scores), values, IN_A_STEP)
+        values = system.solve(task.aim(scores), values, tolerance)
         scores = task.scores(system.add_up(values))
     return values, scores
 
@@ -160,15 +178,34 @@ def solve_leaves(
     return values, scores
 
 
+def _lasso(
+    task: LeafTask, leaves: NDArray[np.uint32], n_leaves: int, l1: float, n_threads: int
+) -> _core.LeafLasso:
+    """The Lasso regression that a round on the bound of the loss comes to."""
+    limit = _gram_limit(leaves.size)
+    penalty = l1 / _curvature(task)
+    return _core.LeafLasso(leaves, task.weights, n_leaves, penalty, limit, n_threads)
+
+
+def _gram_limit(n_reached: int) -> int:
+    """Most leaves for which descent on their normal matrix is less work than on the rows."""
+    return min(math.isqrt(ENTRIES_PER_PASS * n_reached), DIRECT_LIMITS[1])
+
+
+def _curvature(task: LeafTask) -> float:
+    """The unit of the bound."""
+    curvature = task.loss.curvature
+    assert curvature is not None, "the loss has no quadratic bound"
+    return curvature
+
+
 def _system(
     task: LeafTask, leaves: NDArray[np.uint32], n_leaves: int, l2: float, n_threads: int
 ) -> _core.LeafSystem:
     """The ridge regression that a round on the bound of the loss comes to."""
-    curvature = task.loss.curvature
-    assert curvature is not None, "the loss has no quadratic bound"
     # The penalty in units of the bound, and enough of it to make the solution unique.
     least = max(LEAST_PENALTY * float(task.weights.sum()), float(np.finfo(np.float64).tiny))
-    penalty = max(l2 / curvature, least)
+    penalty = max(l2 / _curvature(task), least)
     limit = _direct_limit(leaves.size * task.wanted.shape[1])
     return _core.LeafSystem(leaves, task.weights, n_leaves, penalty, limit, n_threads)
 
