@@ -83,7 +83,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         Further copies of each row that a tree is optimised on, in which values are left out. They
         take as much time and memory as so many more rows, weigh no more than the rows alone, and
         make trees generalise better where 0 means nothing there: pixels, counts, words, flags.
-        Each tree draws its own.
+        Each tree draws its own. A row of weight 2 then has one set of gaps, two rows have two.
     dropout : float, default=0.2
         Share of the values of a copy that become 0.
     n_iter_no_change : int or None, default=None
