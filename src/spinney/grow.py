@@ -33,6 +33,9 @@ SPLITS = (*COLUMN_SPLITS, *DIRECTION_SPLITS, *HO_SPLITS, "co2")
 #: Splits that square the scales of the columns in float32.
 SQUARING_SPLITS = ("co2", "perceptron")
 
+#: Purpose of the random numbers that stretch the columns of a tree; the core has the others.
+STRETCH = 1
+
 #: Largest count that the core is given; more means the same.
 LARGEST_COUNT = 2**62
 
@@ -89,6 +92,9 @@ class GrowOptions:
         Impurity of classes; numbers have the squared error.
     scale : {"range", "deviation"}
         Columns are measured about their means, in units of their range or deviation.
+    scale_spread : float
+        How much these units differ from tree to tree: each is divided by e to the power of this
+        times a normal number, which follows from `seed`.
     max_depth : int
         0 for no limit.
     min_rows : int
@@ -117,6 +123,7 @@ class GrowOptions:
     split: str = "axis"
     criterion: str = "entropy"
     scale: str = "range"
+    scale_spread: float = 0.0
     max_depth: int = 0
     min_rows: int = 2
     choice: str = "bound"
@@ -163,7 +170,7 @@ def grow_tree(
     left, right, bias, indptr, indices, weights, values = _core.grow_tree(
         problem.rows,
         problem.mean,
-        _inverse_scale(problem, options.scale, columns),
+        _inverse_scale(problem, options.scale, columns) * _stretch(problem.n_features, options),
         problem.classes,
         problem.values if problem.n_classes else problem.targets.astype(np.float64, copy=False),
         problem.sample_weight,
@@ -213,6 +220,14 @@ def _inverse_scale(
         return np.where(is_used, problem.inverse_scale * SCALE_OF_RANGE, 0.0)
     is_used = is_used & (problem.deviation > 0)
     return np.divide(1.0, problem.deviation, out=np.zeros_like(problem.scale), where=is_used)
+
+
+def _stretch(n_features: int, options: GrowOptions) -> NDArray[np.float64]:
+    """Factors on the scales of the columns, one tree's own."""
+    if options.scale_spread == 0:
+        return np.ones(n_features)
+    normal = np.random.default_rng([options.seed, STRETCH]).standard_normal(n_features)
+    return np.exp(options.scale_spread * normal)
 
 
 def _split_options(options: GrowOptions) -> _core.SplitOptions:

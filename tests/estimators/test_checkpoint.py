@@ -141,7 +141,7 @@ FITS = {
         NUMBERS,
         {},
     ),
-    "co2": (CO2ForestClassifier(3, max_depth=3), IRIS, {}),
+    "co2": (CO2ForestClassifier(3, max_depth=3, scale_spread=0.5), IRIS, {}),
     "co2 numbers": (CO2ForestRegressor(2, max_depth=3), NUMBERS, {}),
     "co2 tree": (CO2TreeClassifier(max_depth=3), IRIS, {}),
     "co2 tree numbers": (CO2TreeRegressor(max_depth=3), NUMBERS, {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from spinney import (
     GreedyForestClassifier,
 )
 from spinney.data import as_rows, classification_problem
-from spinney.grow import CO2Options, GrowOptions, grow_tree
+from spinney.grow import STRETCH, CO2Options, GrowOptions, grow_tree
 from spinney.tree.route import outputs
 
 RNG = np.random.default_rng(0)
@@ -153,6 +154,63 @@ def test_choice_by_rows_not_drawn_wants_some_of_them() -> None:
     with pytest.raises(ValueError, match=r"choice='oob' but every tree sees all 200 rows.* try b"):
         forest.fit(X, Y)
     forest.set_params(max_samples=0.8).fit(X, Y)
+
+
+def stretched(**values: Any) -> Any:
+    given = {"n_estimators": 3, "scale_spread": 0.5, "bootstrap": False, "max_samples": 1.0}
+    return small(CO2ForestClassifier, **given | values).fit(X, Y)
+
+
+def is_same(one: Any, two: Any) -> bool:
+    return all(a.same_as(b) for a, b in zip(one.trees_, two.trees_, strict=True))
+
+
+def test_a_stretched_tree_is_one_grown_in_stretched_units() -> None:
+    problem = classification_problem(X, Y.astype(np.int32), 3, np.ones(200))
+    options = GrowOptions(split="co2", scale="deviation", max_depth=1, seed=7)
+    factors = np.exp(0.5 * np.random.default_rng([7, STRETCH]).standard_normal(6))
+    in_units = replace(problem, deviation=problem.deviation / factors)
+    wanted = grow_tree(in_units, options)
+    tree = grow_tree(problem, replace(options, scale_spread=0.5))
+    np.testing.assert_allclose(tree.split_weights, wanted.split_weights, rtol=1e-3)
+    assert not np.allclose(tree.split_weights, grow_tree(problem, options).split_weights, rtol=0.05)
+
+
+def test_trees_are_stretched_each_in_its_own_way_and_by_the_seed_alone() -> None:
+    forest = stretched()
+    roots = [tree.split_weights[:6] for tree in forest.trees_]
+    assert not np.allclose(roots[0], roots[1])
+    assert is_same(forest, stretched(n_jobs=2))
+    assert not is_same(forest, stretched(scale_spread=0.4))
+    begun = stretched(n_estimators=1, warm_start=True)
+    assert is_same(begun.set_params(n_estimators=3).fit(X, Y), forest)
+
+
+def test_the_unit_of_a_column_still_changes_nothing() -> None:
+    units = np.array([1, 2, 4, 0.5, 1024, 2**-20], dtype=np.float32)
+    in_units = stretched().fit(X * units, Y)
+    assert np.array_equal(in_units.predict(X * units), stretched().predict(X))
+
+
+@pytest.mark.parametrize("size", [1e-15, 1e15])
+def test_columns_of_any_size_can_be_stretched(size: float) -> None:
+    forest = stretched(scale_spread=2.0).fit(X * np.float32(size), Y)
+    assert forest.score(X * np.float32(size), Y) == 1.0
+
+
+@pytest.mark.parametrize("kind", [CO2ForestClassifier, CO2ForestRegressor])
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        (-0.1, ValueError, "scale_spread=-0.1 is too small"),
+        (2.5, ValueError, "scale_spread=2.5 leaves a tree one column .* from 0 to 2;"),
+        ("much", TypeError, "scale_spread='much' is of type str"),
+        (np.nan, ValueError, "scale_spread=nan"),
+    ],
+)
+def test_spreads_of_no_use_are_refused(kind: Any, value: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        kind(scale_spread=value).fit(X, Y)
 
 
 def test_noise_of_one_hot_columns_is_judged_away() -> None:

@@ -57,6 +57,7 @@ CLASSIFIERS = [
     RandomDecisionForestClassifier(3, split="perceptron", max_iter=5, random_state=0),
     CO2ForestClassifier(3, max_iter=10, relabel_epochs=5, choice="oob", random_state=0),
     CO2ForestClassifier(3, max_iter=5, leaf_shrinkage=4.0, random_state=0),
+    CO2ForestClassifier(3, max_iter=5, scale_spread=0.5, random_state=0),
 ]
 REGRESSORS = [
     GreedyForestRegressor(3, random_state=0),
@@ -65,6 +66,7 @@ REGRESSORS = [
     CO2ForestRegressor(3, max_iter=5, random_state=0),
     CO2ForestRegressor(3, max_iter=5, choice="oob", random_state=0),
     GreedyForestRegressor(3, leaf_shrinkage=4.0, random_state=0),
+    CO2ForestRegressor(3, max_iter=5, scale_spread=0.5, random_state=0),
 ]
 TREES = [
     CO2TreeClassifier(max_iter=5, random_state=0),
@@ -89,6 +91,8 @@ def name_of(estimator: Any) -> str:
         words.append("global")
     if vars(estimator).get("choice") == "oob":
         words.append("judged")
+    if vars(estimator).get("scale_spread"):
+        words.append("stretched")
     return " ".join(words).strip()
 
 

@@ -29,6 +29,9 @@ from spinney.tree.structure import Tree
 LEARNING_RATES_OF_STUMPS = (1e-8, 100.0)
 """Beyond these the steps leave the range of numbers."""
 
+LARGEST_SCALE_SPREAD = 2.0
+"""With it one column in six counts e² times as much as the middle one, or more."""
+
 
 class _CO2(GrownEstimator):
     """What all four estimators share: the values of a CO2 split."""
@@ -79,6 +82,12 @@ class _CO2Forest(_CO2, GrownForest):
         super()._check_parameters()
         self._check_co2()
         check_choice("choice", self.choice, CHOICES)
+        check_real("scale_spread", self.scale_spread, minimum=0.0, example="0.5")
+        if float(self.scale_spread) > LARGEST_SCALE_SPREAD:
+            raise ValueError(
+                f"scale_spread={self.scale_spread!r} leaves a tree one column to look at; give "
+                f"a number from 0 to {LARGEST_SCALE_SPREAD:g}; try scale_spread=0.5."
+            )
 
     def _plan(self, problem: Problem) -> SamplePlan:
         plan = super()._plan(problem)
@@ -90,7 +99,11 @@ class _CO2Forest(_CO2, GrownForest):
         return plan
 
     def _grow_options(self, n_candidates: int) -> GrowOptions:
-        return replace(super()._grow_options(n_candidates), choice=self.choice)
+        return replace(
+            super()._grow_options(n_candidates),
+            choice=self.choice,
+            scale_spread=float(self.scale_spread),
+        )
 
 
 class _CO2Tree(_CO2, TreeEstimator):
@@ -141,6 +154,10 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         tries 0.03, 0.01 and 0.003.
     scale : {"range", "deviation"}, default="range"
         Columns are measured about their means in units of their range or of their deviation.
+    scale_spread : float, default=0.0
+        How much these units differ from tree to tree: each is divided by e to the power of
+        `scale_spread` times a normal number. Trees then differ more, each being a little worse.
+        The paper has none. Try 0.5 where trees are too much alike.
     max_features : int, float, str or None, default="D**0.7"
         Columns among which the start of a split, the best single column, is looked for; the
         paper's q. A count, a share, "sqrt", or a power of the number of columns. None is all.
@@ -249,6 +266,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         max_norm: float = 10.0,
         learning_rate: float = 0.03,
         scale: str = "range",
+        scale_spread: float = 0.0,
         max_features: int | float | str | None = "D**0.7",
         batch_size: int = 100,
         momentum: float = 0.9,
@@ -275,6 +293,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         self.max_norm = max_norm
         self.learning_rate = learning_rate
         self.scale = scale
+        self.scale_spread = scale_spread
         self.max_features = max_features
         self.batch_size = batch_size
         self.momentum = momentum
@@ -315,6 +334,10 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         tries 0.03, 0.01 and 0.003.
     scale : {"range", "deviation"}, default="range"
         Columns are measured about their means in units of their range or of their deviation.
+    scale_spread : float, default=0.0
+        How much these units differ from tree to tree: each is divided by e to the power of
+        `scale_spread` times a normal number. Trees then differ more, each being a little worse.
+        The paper has none. Try 0.5 where trees are too much alike.
     max_features : int, float, str or None, default="D**0.7"
         Columns among which the start of a split, the best single column, is looked for; the
         paper's q. A count, a share, "sqrt", or a power of the number of columns. None is all.
@@ -413,6 +436,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         max_norm: float = 10.0,
         learning_rate: float = 0.03,
         scale: str = "range",
+        scale_spread: float = 0.0,
         max_features: int | float | str | None = "D**0.7",
         batch_size: int = 100,
         momentum: float = 0.9,
@@ -437,6 +461,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         self.max_norm = max_norm
         self.learning_rate = learning_rate
         self.scale = scale
+        self.scale_spread = scale_spread
         self.max_features = max_features
         self.batch_size = batch_size
         self.momentum = momentum
