@@ -199,6 +199,16 @@ def _scaling(
     return mean, scale, deviation, float(lengths @ lengths)
 
 
+def column_means(problem: Problem, *, n_threads: int = 1) -> NDArray[np.float64]:
+    """Weighted mean of each column, also where rows are sparse and their centre is 0."""
+    if not problem.rows.is_sparse:
+        return problem.mean
+    means: NDArray[np.float64] = _core.column_moments(
+        problem.rows, problem.sample_weight, n_threads
+    )[0]
+    return means
+
+
 def column_scales(X: Matrix, sample_weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Scale of each column as in a `Problem` of these rows, in which weights are compared."""
     return _scaling(as_compact_rows(_container(X)), sample_weight, 1, PLACE)[1]

@@ -614,3 +614,27 @@ def test_several_targets_have_a_mean_each() -> None:
     means = [c for c in forest.encoding_.coordinates if c.kind == "target_mean"]
     assert [coordinate.output for coordinate in means] == [0, 1, 2]
     assert forest.predict(X).shape == targets.shape
+
+
+# --- what is typical ---------------------------------------------------------------------------
+
+
+@every
+def test_every_fit_stores_what_is_typical(estimator: Any) -> None:
+    numbers = np.random.default_rng(0).normal(3.0, 1.0, (60, 3)).astype(np.float32)
+    weights = np.random.default_rng(1).integers(0, 3, 60).astype(float)
+    plain = clone(estimator).fit(numbers, numbers[:, 0] > 3, weights)
+    means = np.average(numbers.astype(float), axis=0, weights=weights)
+    np.testing.assert_allclose(plain.typical_.coordinates, means, rtol=1e-6)
+    fitted = clone(estimator).fit(X, Y)
+    assert fitted.typical_.levels == {1: X["job"].mode()[0], 4: X["town"].mode()[0]}
+    assert fitted.typical_.had_missing.tolist() == [True, True, False, False, False]
+    assert pickle.loads(pickle.dumps(fitted)).typical_ == fitted.typical_
+
+
+def test_sparse_rows_have_the_typical_row_of_dense_ones() -> None:
+    rows = np.where(np.random.default_rng(0).random((80, 30)) < 0.97, 0.0, 2.5)
+    rows[:, 0] = np.arange(80) % 2
+    dense, sparse = (clone(TREE).fit(made, rows[:, 0]) for made in (rows, sp.csr_matrix(rows)))
+    assert dense.typical_ == sparse.typical_
+    np.testing.assert_allclose(dense.typical_.coordinates, rows.mean(axis=0), rtol=1e-6)

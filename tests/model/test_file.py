@@ -566,6 +566,7 @@ TRUSTED = [
     "sklearn.frozen._frozen.FrozenEstimator",
     "spinney.tables.encoding.TableEncoding",
     "spinney.tables.levels.Levels",
+    "spinney.tables.typical.TypicalRow",
 ]
 
 

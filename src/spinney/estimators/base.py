@@ -29,6 +29,7 @@ from spinney.estimators.encoded import (
     class_indicators,
     encoded_rows,
     learn_encoding,
+    learn_typical,
 )
 from spinney.estimators.fingerprint import generator_state, identity_of
 from spinney.estimators.predictor import Compilable
@@ -46,7 +47,7 @@ from spinney.estimators.validation import (
     drop_zero_weight,
 )
 from spinney.progress import Asked, FitEvent, Listener, Progress, check_callback, display_for
-from spinney.tables import Table, TableEncoding, check_categorical_features
+from spinney.tables import Table, TableEncoding, TypicalRow, check_categorical_features
 from spinney.tables.table import label_of
 from spinney.tree.structure import Tree
 
@@ -58,6 +59,7 @@ class Estimator(CallbackSupportMixin, Compilable, Reported):  # type: ignore[mis
     """Transaction around ``fit``, and checked rows."""
 
     encoding_: TableEncoding | None
+    typical_: TypicalRow
     stopped_by_callback_ = False  # a fit that a callback ends says otherwise
     _is_kept: NDArray[np.bool_]  # which of the given rows have a weight
     _checkpoint = Checkpoint()  # that of a fit under way, if it has one
@@ -233,6 +235,12 @@ class Estimator(CallbackSupportMixin, Compilable, Reported):  # type: ignore[mis
             self.encoding_ = learn_encoding(self, rows, targets, weights)
         return encoded_rows(self.encoding_, rows, targets, weights)
 
+    def _noting_typical(self, problem: Problem, rows: Rows | Table) -> Problem:
+        """The problem itself; stores what is typical of its rows, unless an earlier fit has."""
+        if not (self._is_continued() and hasattr(self, "typical_")):
+            self.typical_ = learn_typical(self.encoding_, rows, problem, self._n_threads())
+        return problem
+
     def _importances_of_columns(self, importances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Importances of the given columns, from those of their coordinates."""
         if self.encoding_ is None:
@@ -289,7 +297,7 @@ class Classification(ClassifierMixin, Estimator):  # type: ignore[misc]
         self.n_classes_ = len(classes)
         self.n_outputs_ = 1
         encoded = self._encoded(rows, class_indicators(codes, self.n_classes_), weights)
-        return classification_problem(
+        problem = classification_problem(
             encoded,
             codes,
             self.n_classes_,
@@ -297,6 +305,7 @@ class Classification(ClassifierMixin, Estimator):  # type: ignore[misc]
             n_threads=self._n_threads(),
             label_of=self._label_of_coordinate,
         )
+        return self._noting_typical(problem, rows)
 
     def _known_classes(
         self, classes: NDArray[Any], codes: NDArray[np.int32]
@@ -324,13 +333,14 @@ class Regression(RegressorMixin, Estimator):  # type: ignore[misc]
             )
         self.n_outputs_ = targets.shape[1]
         encoded = self._encoded(rows, targets, weights)
-        return regression_problem(
+        problem = regression_problem(
             encoded,
             targets,
             weights,
             n_threads=self._n_threads(),
             label_of=self._label_of_coordinate,
         )
+        return self._noting_typical(problem, rows)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -128,6 +128,8 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    typical_ : TypicalRow
+        What is typical of each column in training: means and most frequent levels.
     stopped_by_callback_ : bool
         Whether a callback ended the fit.
     n_parameters_ : int

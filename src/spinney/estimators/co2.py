@@ -227,6 +227,8 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    typical_ : TypicalRow
+        What is typical of each column in training: means and most frequent levels.
     stopped_by_callback_ : bool
         Whether a callback ended the fit.
     n_parameters_ : int
@@ -401,6 +403,8 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    typical_ : TypicalRow
+        What is typical of each column in training: means and most frequent levels.
     stopped_by_callback_ : bool
         Whether a callback ended the fit.
     n_parameters_ : int
@@ -551,6 +555,8 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    typical_ : TypicalRow
+        What is typical of each column in training: means and most frequent levels.
     stopped_by_callback_ : bool
         Whether a callback ended the fit.
     n_parameters_ : int
@@ -681,6 +687,8 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    typical_ : TypicalRow
+        What is typical of each column in training: means and most frequent levels.
     stopped_by_callback_ : bool
         Whether a callback ended the fit.
     n_parameters_ : int

@@ -6,14 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from spinney.data import Problem, column_means
 from spinney.estimators.validation import Rows, column_names, has_missing, plain_rows
 from spinney.tables import (
     Table,
     TableEncoding,
+    TypicalRow,
     category_mask,
     encode_training,
     learn_matrix,
     learn_table,
+    typical_of_numbers,
+    typical_of_table,
 )
 from spinney.tables.columns import NUMBER
 from spinney.tables.encoding import EMPTY
@@ -37,6 +41,15 @@ def learn_encoding(
     encoding = learn_table(rows, is_category, targets, weights)
     is_complete = not any(column.is_missing.any() for column in rows.columns)
     return None if encoding.is_numeric and is_complete else encoding
+
+
+def learn_typical(
+    encoding: TableEncoding | None, rows: Rows | Table, problem: Problem, n_threads: int
+) -> TypicalRow:
+    """What is typical of training rows, given before and after they became a problem."""
+    if encoding is None:
+        return typical_of_numbers(column_means(problem, n_threads=n_threads))
+    return typical_of_table(encoding, rows, problem.sample_weight)
 
 
 def check_same_categories(estimator: BaseEstimator, rows: Rows | Table) -> None:

@@ -202,6 +202,8 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    typical_ : TypicalRow
+        What is typical of each column in training: means and most frequent levels.
     stopped_by_callback_ : bool
         Whether a callback ended the fit.
     n_parameters_ : int
@@ -396,6 +398,8 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
     encoding_ : TableEncoding or None
         How columns became the coordinates that splits are over; None if X held numbers alone,
         none of them missing.
+    typical_ : TypicalRow
+        What is typical of each column in training: means and most frequent levels.
     stopped_by_callback_ : bool
         Whether a callback ended the fit.
     n_parameters_ : int

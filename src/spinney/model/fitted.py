@@ -47,7 +47,7 @@ from spinney.model.claims import (
 )
 from spinney.model.fitted_images import IMAGE_FIELDS, IMAGE_MODELS
 from spinney.optimize.trace import Trace
-from spinney.tables import TableEncoding
+from spinney.tables import TableEncoding, TypicalRow
 from spinney.tree.forest import Forest
 from spinney.tree.structure import Tree
 
@@ -137,6 +137,18 @@ def _is_encoding(value: Any, model: Any) -> bool:
         return False
     names = getattr(model, "feature_names_in_", None)
     return value.names is None if names is None else value.names == tuple(names)
+
+
+def _is_typical(value: Any, model: Any) -> bool:
+    """A typical row of the model's coordinates, with a level for each column of categories."""
+    if not isinstance(value, TypicalRow) or not np.isfinite(value.coordinates).all():
+        return False
+    encoding, n_columns = model.encoding_, model.n_features_in_
+    n_read = n_columns if encoding is None else encoding.n_coordinates
+    shapes = (value.coordinates.shape, value.had_missing.shape)
+    if shapes != ((n_read,), (n_columns,)):
+        return False
+    return value.levels.keys() == (set() if encoding is None else encoding.levels.keys())
 
 
 def _are_leaf_ids(value: Any, model: Any) -> bool:
@@ -235,6 +247,8 @@ FIELDS = (
         "a finite number a column",
         lambda value, model: is_finite(value, model.n_features_in_),
     ),
+    # Models of older releases have none.
+    Field(Estimator, "typical_", "a typical row of these columns", _is_typical, False),
     Field(Estimator, "stopped_by_callback_", "true or false", is_bool, False),
     Field(_TAOTree, "trace_", "a Trace", lambda value, _: isinstance(value, Trace)),
     Field(

@@ -25,7 +25,7 @@ from spinney.model.refusal import (
 )
 from spinney.optimize.trace import Trace
 from spinney.storage.layout import NAMES
-from spinney.tables import TableEncoding
+from spinney.tables import TableEncoding, TypicalRow
 from spinney.tree.structure import Tree
 
 MOST_LEVELS = 32
@@ -392,5 +392,6 @@ for _entry in (
     ValueType("tree", (Tree,), _index_state, _tree_of),
     ValueType("trace", (Trace,), _index_state, _trace_of),
     with_own_state("encoding", TableEncoding),
+    with_own_state("typical_row", TypicalRow),
 ):
     register(_entry)

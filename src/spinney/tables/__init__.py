@@ -7,6 +7,7 @@ from spinney.tables.learn import encode_training, learn_matrix, learn_table
 from spinney.tables.levels import Levels
 from spinney.tables.roles import category_mask, check_categorical_features, names_columns
 from spinney.tables.table import Table, holds_numbers, read_table, unbatched
+from spinney.tables.typical import TypicalRow, typical_of_numbers, typical_of_table
 
 __all__ = [
     "KINDS",
@@ -15,6 +16,7 @@ __all__ = [
     "Levels",
     "Table",
     "TableEncoding",
+    "TypicalRow",
     "category_mask",
     "check_categorical_features",
     "encode_training",
@@ -26,5 +28,7 @@ __all__ = [
     "names_columns",
     "plain_numbers",
     "read_table",
+    "typical_of_numbers",
+    "typical_of_table",
     "unbatched",
 ]

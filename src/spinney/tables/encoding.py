@@ -112,7 +112,7 @@ class TableEncoding:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TableEncoding):
             return NotImplemented
-        return _is_same(self.to_state(), other.to_state())
+        return is_same_state(self.to_state(), other.to_state())
 
     __hash__ = None  # type: ignore[assignment]  # holds arrays
 
@@ -249,12 +249,12 @@ def encoding_of_numbers(n_columns: int, names: tuple[str, ...] | None) -> TableE
     )
 
 
-def _is_same(one: object, other: object) -> bool:
+def is_same_state(one: object, other: object) -> bool:
     """Whether two states are equal, bit for bit."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_is_same(one[k], other[k]) for k in one)
+        return one.keys() == other.keys() and all(is_same_state(one[k], other[k]) for k in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_is_same, one, other))
+        return len(one) == len(other) and all(map(is_same_state, one, other))
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one.shape == other.shape and one.tobytes() == other.tobytes()
     return one == other

@@ -1,7 +1,7 @@
-"""A table encoding as plain values for files, and back, with everything checked.
+"""A table encoding and its typical row as plain values for files, and back, all of it checked.
 
 What is read may come from anyone. It is refused with a ValueError unless it is exactly what
-:func:`to_state` writes.
+:func:`to_state` or :func:`typical_to_state` writes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from spinney.tables.columns import DATETIME
 from spinney.tables.encoding import EMPTY, KINDS, NUMBER_LEVELS, TEXT_LEVELS, TableEncoding
 from spinney.tables.levels import Level, Levels
+from spinney.tables.typical import TypicalRow
 
 VERSION = 1
 _KEYS = ("version", "kinds", "fill", "origin", "has_missing", "names", "levels")
 _LEVEL_KEYS = ("column", "own", "has_rest", "known", "means")
+_TYPICAL_KEYS = ("coordinates", "levels", "had_missing")
 _Number = TypeVar("_Number", bound=np.generic)
 
 
@@ -76,6 +78,48 @@ def from_state(state: object) -> TableEncoding:
     if encoding.origin[kinds != KINDS.index(DATETIME)].any():
         _refuse("origin", encoding.origin, "0 for columns other than dates")
     return encoding
+
+
+def typical_to_state(typical: TypicalRow) -> dict[str, Any]:
+    """The typical row as texts, numbers, lists, dicts and arrays of numbers."""
+    return {
+        "coordinates": typical.coordinates,
+        "levels": [
+            {"column": column, "level": level} for column, level in sorted(typical.levels.items())
+        ],
+        "had_missing": typical.had_missing.astype(np.uint8),
+    }
+
+
+def typical_from_state(state: object) -> TypicalRow:
+    """The typical row that :func:`typical_to_state` told of.
+
+    Raises
+    ------
+    ValueError
+        Unless all of it is there and of the right kind. Whether it suits an encoding is for those
+        to check who have one.
+    """
+    values = _fields(state, _TYPICAL_KEYS, "the typical row")
+    had_missing = _array(values["had_missing"], np.uint8, "had_missing", None)
+    if had_missing.size and had_missing.max() > 1:
+        _refuse("had_missing", had_missing, "0 or 1")
+    levels: dict[int, Level | None] = {}
+    for entry in _list(values["levels"], "levels"):
+        fields = _fields(entry, ("column", "level"), "a typical level")
+        column, level = fields["column"], fields["level"]
+        is_level = type(level) in (str, type(None)) or _is_finite_float(level)
+        if type(column) is not int or not 0 <= column < len(had_missing) or column in levels:
+            _refuse("column", column, "a column, each once,")
+        if not is_level:
+            _refuse("level", level, "a text, a finite number or null")
+        levels[column] = level
+    coordinates = _array(values["coordinates"], np.float32, "coordinates", None)
+    return TypicalRow(coordinates, levels, had_missing.astype(np.bool_))
+
+
+def _is_finite_float(value: object) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _names(names: object, n_columns: int) -> tuple[str, ...] | None:
