@@ -36,7 +36,7 @@ def iterations(data: Dataset, seed: int, **values: Any) -> tuple[list[float], li
     """Root mean square error on training and test rows at the start and after each iteration."""
     # No penalty to speak of and no early end: what the optimiser can do.
     plain = {"n_forests": 1, "tol": 0.0, "leaf_alpha": 0.01, "max_depth": 6, "ridge": 0.1}
-    if values.get("monotone"):
+    if values.get("strict_descent"):
         plain |= {"alpha": 1e-3, "ridge": 1e-3}  # a guard would rather shorten weights than fit
     forest = FAOForestRegressor(**{**plain, **values}, random_state=seed)
     forest.fit(data.X_train, data.y_train, X_val=data.X_test, y_val=data.y_test)
@@ -73,7 +73,7 @@ def figure1(keep: Callable[..., dict[str, list[float]]]) -> Curves:
         (10, 30), ("random", "supervised", "bagged", "boosted"), (True, False)
     ):
         name = f"{n_trees} trees{', strict' if is_strict else ''}, from {init}"
-        values = {"n_trees": n_trees, "init": init, "monotone": is_strict, "max_iter": 20}
+        values = {"n_trees": n_trees, "init": init, "strict_descent": is_strict, "max_iter": 20}
         curves[name] = keep(name, lambda of=values: both_sides(data, of))
     return curves
 

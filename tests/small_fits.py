@@ -63,8 +63,8 @@ FITS: dict[str, tuple[Any, Any, dict[str, Any], int]] = {
         {},
         5,
     ),
-    "tree monotone": (
-        TAOTreeClassifier(max_depth=3, max_iter=4, monotone=True, tol=0.0, loss="log_loss"),
+    "tree strict": (
+        TAOTreeClassifier(max_depth=3, max_iter=4, strict_descent=True, tol=0.0, loss="log_loss"),
         SPARSE,
         {},
         4,

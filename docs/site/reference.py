@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 MODULES = {
     "spinney": "Estimators and functions",
@@ -101,14 +101,15 @@ def page_of(name: str, thing: object) -> str:
 
 
 def own_members(kind: type) -> list[str]:
-    """Public methods and properties that a class or its bases of this library define."""
+    """Public methods and properties that this library adds to those of scikit-learn."""
     found = []
     for name, member in inspect.getmembers(kind):
         owner = next((base for base in kind.__mro__ if name in vars(base)), None)
         is_ours = owner is not None and owner.__module__.startswith("spinney")
+        is_known = hasattr(BaseEstimator, name)  # set_params is what it always is
         is_routing = name.startswith("set_") and name.endswith("_request")  # made by scikit-learn
         is_shown = inspect.isroutine(member) or isinstance(member, property | cached_property)
-        if is_ours and is_shown and not is_routing and not name.startswith("_"):
+        if is_ours and is_shown and not is_known and not is_routing and not name.startswith("_"):
             found.append(name)
     return found
 

@@ -401,3 +401,13 @@ def test_parquet_and_csv_give_the_same_model(run: Run, tmp_path: Path) -> None:
         trees.append(spinney.load(tmp_path / "m.spinney").tree_)
     np.testing.assert_array_equal(trees[0].split_weights, trees[1].split_weights)
     np.testing.assert_array_equal(trees[0].leaf_values, trees[1].leaf_values)
+
+
+def test_an_old_name_of_a_parameter_is_taken_with_a_note(
+    run: Run, table: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.spinney"
+    ran = run("train", table, "-t", "income", *FAST, "--param", "monotone=true", "-o", path)
+    assert ran.code == 0, ran.err
+    assert "note: TAOTreeClassifier: the parameter monotone is called strict_descent" in ran.err
+    assert spinney.load(path).strict_descent is True

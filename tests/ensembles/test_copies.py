@@ -145,7 +145,7 @@ def test_boosting_goes_on_with_the_copies_it_would_have_had():
 
 
 def test_the_strict_mode_stays_strict():
-    for trace in fitted(monotone=True, max_iter=5).traces_:
+    for trace in fitted(strict_descent=True, max_iter=5).traces_:
         assert np.all(np.diff(trace.objective) <= 1e-9 * (1 + abs(trace.objective[0])))
 
 

@@ -125,8 +125,8 @@ def test_threads_change_nothing(loss, is_class, step):
 def test_squared_errors_are_fitted_by_what_is_left_over(step):
     """With the squared loss both steps regress the same residual."""
     problem = a_problem(is_class=False)
-    added = boost(problem, "squared_error", step=step, tao={"monotone": True})
-    other = boost(problem, "squared_error", step="newton", tao={"monotone": True})
+    added = boost(problem, "squared_error", step=step, tao={"strict_descent": True})
+    other = boost(problem, "squared_error", step="newton", tao={"strict_descent": True})
     assert losses_of(problem, "squared_error", added) == pytest.approx(
         losses_of(problem, "squared_error", other), rel=0.1
     )

@@ -41,7 +41,7 @@ WAYS = [
     {"split": "axis"},
     {"leaf": "linear"},
     {"loss": "log_loss"},
-    {"monotone": True},
+    {"strict_descent": True},
     {"init": "balanced"},
     {"init": "cart"},
     {"init": RandomStructure(1, 4, 9)},

@@ -73,8 +73,8 @@ FRAME = frame(), np.random.default_rng(1).integers(0, 3, 120)
 FITS = {
     "tree": (TAOTreeClassifier(max_depth=3, max_iter=9), IRIS, {}),
     "tree stalls": (TAOTreeClassifier(max_depth=2, max_iter=15, tol=0.5), IRIS, {}),
-    "tree monotone": (
-        TAOTreeClassifier(max_depth=3, max_iter=5, monotone=True, tol=0.0, loss="log_loss"),
+    "tree strict": (
+        TAOTreeClassifier(max_depth=3, max_iter=5, strict_descent=True, tol=0.0, loss="log_loss"),
         IRIS,
         {},
     ),
@@ -122,7 +122,9 @@ FITS = {
     ),
     "fao of copies": (FAOForestClassifier(2, 2, max_depth=2, max_iter=3, n_copies=2), IRIS, {}),
     "fao stalls": (
-        FAOForestClassifier(1, 2, max_depth=2, max_iter=9, tol=0.5, monotone=True, loss="log_loss"),
+        FAOForestClassifier(
+            1, 2, max_depth=2, max_iter=9, tol=0.5, strict_descent=True, loss="log_loss"
+        ),
         IRIS,
         {},
     ),

@@ -209,7 +209,7 @@ def test_what_few_rows_do_not_need_is_there_again_for_many():
 
 
 def test_refit_on_the_same_rows_starts_where_fit_ended():
-    forest = classifier(monotone=True).fit(X, NAMES)
+    forest = classifier(strict_descent=True).fit(X, NAMES)
     ends = [trace.loss[-1] for trace in forest.traces_]
     forest.refit(X, NAMES)
     assert [trace.loss[0] for trace in forest.traces_] == pytest.approx(ends, rel=1e-6)
@@ -295,7 +295,7 @@ def test_every_start_works(init):
         ({"loss": "zero_one"}, ValueError, "loss='zero_one' is not known"),
         ({"loss": "huber"}, ValueError, "try FAOForestRegressor"),
         ({"alpha": np.nan}, ValueError, "alpha=nan is not finite"),
-        ({"max_weights": 3, "monotone": True}, ValueError, "dropping weights can raise"),
+        ({"max_weights": 3, "strict_descent": True}, ValueError, "dropping weights can raise"),
     ],
 )
 def test_values_of_no_use_are_refused_before_any_work(values, error, message):
@@ -480,7 +480,7 @@ def test_a_strong_penalty_shrinks_scores_to_where_it_is_told(loss):
 
 
 def test_refit_starts_where_fit_ended_wherever_leaves_are_shrunk_to():
-    forest = classifier(shrink_to=0.4, monotone=True).fit(X, NAMES)
+    forest = classifier(shrink_to=0.4, strict_descent=True).fit(X, NAMES)
     ends = [trace.loss[-1] for trace in forest.traces_]
     forest.refit(X, NAMES)
     assert [trace.loss[0] for trace in forest.traces_] == pytest.approx(ends, rel=1e-6)

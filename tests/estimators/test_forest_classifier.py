@@ -40,7 +40,7 @@ WAYS = [
     {"split": "axis"},
     {"leaf": "linear", "max_depth": 2},
     {"loss": "log_loss"},
-    {"monotone": True},
+    {"strict_descent": True},
     {"init": "balanced"},
     {"init": "cart"},
     {"init": "random_structure", "max_depth": 5},
@@ -274,7 +274,7 @@ COLUMN_WORDS = [
 
 @pytest.mark.parametrize(("max_features", "n_columns"), COLUMN_WORDS, ids=str)
 def test_local_columns_are_counted_per_split(max_features: Any, n_columns: int) -> None:
-    fitted = forest(max_features=max_features, alpha=1e-4, monotone=True).fit(X, Y)
+    fitted = forest(max_features=max_features, alpha=1e-4, strict_descent=True).fit(X, Y)
     widths = [int(np.diff(tree.split_indptr).max()) for tree in fitted.trees_]
     assert max(widths) == n_columns
     used = np.concatenate([tree.split_indices for tree in fitted.trees_])

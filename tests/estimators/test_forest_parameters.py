@@ -40,7 +40,7 @@ ENSEMBLE = [
     ({"init": 5}, TypeError),
     ({"order": "sideways"}, ValueError),
     ({"tol": -1.0}, ValueError),
-    ({"monotone": 1}, TypeError),
+    ({"strict_descent": 1}, TypeError),
     ({"warm_start": "no"}, TypeError),
     ({"n_jobs": 0}, ValueError),
     ({"n_jobs": 1.5}, TypeError),

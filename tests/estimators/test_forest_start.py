@@ -95,9 +95,9 @@ def test_regressors_start_from_any_forest(forest: Any) -> None:
 def test_the_splits_of_the_given_trees_are_the_start(forest: Any) -> None:
     """One guarded iteration with a penalty that no split is worth moves nothing."""
     forest.fit(X, Y)
-    start = classifier(init=forest, n_forests=1, n_trees=6, max_iter=1, monotone=True)
+    start = classifier(init=forest, n_forests=1, n_trees=6, max_iter=1, strict_descent=True)
     objective = start.fit(X, Y).traces_[0].objective
-    own = classifier(n_forests=1, n_trees=6, max_iter=1, monotone=True).fit(X, Y)
+    own = classifier(n_forests=1, n_trees=6, max_iter=1, strict_descent=True).fit(X, Y)
     # Leaves of trees that were grown on these classes fit them better than drawn ones.
     assert start.traces_[0].loss[0] < own.traces_[0].loss[0]
     assert (np.diff(objective) <= 1e-9 * objective[0]).all()

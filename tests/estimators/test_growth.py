@@ -486,10 +486,11 @@ def test_grown_trees_start_tao(estimator: Any) -> None:
 
 def test_grown_estimators_are_starts_themselves() -> None:
     classifier = CO2TreeClassifier(max_depth=3, random_state=0).fit(X, Y)
-    tree = TAOTreeClassifier(init=classifier, monotone=True, alpha=1e-3, max_iter=10).fit(X, Y)
+    strict = {"strict_descent": True, "max_iter": 10}
+    tree = TAOTreeClassifier(init=classifier, alpha=1e-3, **strict).fit(X, Y)
     assert tree.score(X, Y) >= classifier.score(X, Y)
     regressor = CO2TreeRegressor(max_depth=3, random_state=0).fit(X, Y)
-    values = TAOTreeRegressor(init=regressor, monotone=True, alpha=1e-4, max_iter=10).fit(X, Y)
+    values = TAOTreeRegressor(init=regressor, alpha=1e-4, **strict).fit(X, Y)
     assert values.score(X, Y) >= regressor.score(X, Y) - 0.01
 
 

@@ -33,7 +33,7 @@ CLASSIFIERS = [
     TAOTreeClassifier(max_depth=2, max_iter=5, leaf="linear"),
     TAOTreeClassifier(max_depth=3, max_iter=5, loss="log_loss"),
     TAOTreeClassifier(max_depth=3, max_iter=5, init="cart"),
-    TAOTreeClassifier(max_depth=3, max_iter=5, init="random", monotone=True),
+    TAOTreeClassifier(max_depth=3, max_iter=5, init="random", strict_descent=True),
     TAOTreeClassifier(max_iter=5, init=RandomStructure(1, 4, 15), order="leaves_first"),
 ]
 REGRESSORS = [

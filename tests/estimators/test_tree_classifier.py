@@ -27,7 +27,7 @@ WAYS = [
     {"split": "axis"},
     {"leaf": "linear", "max_depth": 2},
     {"loss": "log_loss"},
-    {"monotone": True},
+    {"strict_descent": True},
     {"order": "leaves_first"},
     {"init": "random"},
     {"init": "balanced"},
@@ -333,7 +333,7 @@ def test_seed_decides_the_tree() -> None:
 
 
 @pytest.mark.parametrize("init", ["random", "balanced", "supervised"])
-@pytest.mark.parametrize("values", [{"monotone": True}, {"max_iter": 1}, {}], ids=str)
+@pytest.mark.parametrize("values", [{"strict_descent": True}, {"max_iter": 1}, {}], ids=str)
 def test_axis_tree_has_no_oblique_split(values: dict[str, Any], init: str) -> None:
     wine, classes = load_wine(return_X_y=True)
     for seed in range(8):

@@ -25,7 +25,7 @@ WAYS = [
     {"init": "balanced"},
     {"init": "cart"},
     {"init": "random_structure", "max_depth": 5},
-    {"monotone": True},
+    {"strict_descent": True},
 ]
 all_ways = pytest.mark.parametrize("values", WAYS, ids=str)
 

@@ -43,7 +43,7 @@ def value_problem(n_rows=120, seed=0):
 
 
 def options_of(loss, **values):
-    of_tree = ("alpha", "monotone", "max_weights", "split")
+    of_tree = ("alpha", "strict_descent", "max_weights", "split")
     tao = {"alpha": 0.05} | {name: values.pop(name) for name in of_tree if name in values}
     values = {"leaf_alpha": 0.5, "max_iter": 4} | values
     return FAOOptions(TAOOptions(**tao), ForestLoss(loss), **values)
@@ -63,9 +63,9 @@ def same(one, two):
 @all_losses
 @all_penalties
 @pytest.mark.parametrize("seed", range(3))
-def test_no_step_of_a_monotone_run_raises_the_objective(loss, is_class, leaf_penalty, seed):
+def test_no_step_of_a_strict_run_raises_the_objective(loss, is_class, leaf_penalty, seed):
     problem = class_problem(seed=seed) if is_class else value_problem(seed=seed)
-    options = options_of(loss, monotone=True, leaf_penalty=leaf_penalty, tol=0.0, max_iter=6)
+    options = options_of(loss, strict_descent=True, leaf_penalty=leaf_penalty, tol=0.0, max_iter=6)
     trace = grow(problem, options, seed=seed).trace
     assert trace.phase == ["start"] + 6 * (3 * ["tree"] + ["leaves"])
     rises = np.diff(trace.objective)
@@ -79,7 +79,7 @@ def test_no_step_of_a_monotone_run_raises_the_objective(loss, is_class, leaf_pen
     data=st.data(),
 )
 @settings(max_examples=40, deadline=None)
-def test_monotone_runs_on_any_rows(task, seed, data):
+def test_strict_runs_on_any_rows(task, seed, data):
     is_class = task.y.ndim == 1
     loss = data.draw(st.sampled_from(CLASS_LOSSES if is_class else VALUE_LOSSES))
     if is_class:
@@ -88,7 +88,7 @@ def test_monotone_runs_on_any_rows(task, seed, data):
         problem = regression_problem(task.X, task.y, task.sample_weight)
     options = options_of(
         loss,
-        monotone=True,
+        strict_descent=True,
         max_iter=2,
         leaf_penalty=data.draw(st.sampled_from(["l1", "l2"])),
         leaf_alpha=data.draw(st.sampled_from([0.0, 0.1, 10.0])),
@@ -188,7 +188,7 @@ def test_rows_of_no_weight_count_nothing():
 @all_losses
 def test_a_given_forest_is_gone_on_with(loss, is_class):
     problem = class_problem() if is_class else value_problem()
-    options = options_of(loss, monotone=True, tol=0.0)
+    options = options_of(loss, strict_descent=True, tol=0.0)
     first = grow(problem, options)
     later = grow(problem, options, starts=first.trees, keeps_leaves=True)
     assert later.trace.objective[0] <= first.trace.objective[-1] * (1 + 1e-6)
@@ -219,7 +219,7 @@ def test_a_forest_that_goes_on_keeps_every_node(rows, loss, split, is_strict, av
     trees = fitted_trees(loss, split)
     options = options_of(
         loss,
-        monotone=is_strict,
+        strict_descent=is_strict,
         split=split,
         tol=0.0,
         max_iter=2,
@@ -298,7 +298,7 @@ def test_more_trees_fit_better_together():
 
 
 def test_a_run_ends_when_nothing_is_gained():
-    options = options_of("squared_hinge", monotone=True, max_iter=100, tol=1e-3)
+    options = options_of("squared_hinge", strict_descent=True, max_iter=100, tol=1e-3)
     trace = grow(class_problem(), options).trace
     n_iterations = trace.phase.count("leaves")
     assert n_iterations < 100
@@ -326,9 +326,9 @@ def test_trees_of_mixed_forests_take_turns():
 
 
 @all_losses
-def test_no_step_of_a_mixed_monotone_run_raises_the_objective(loss, is_class):
+def test_no_step_of_a_mixed_strict_run_raises_the_objective(loss, is_class):
     problem = class_problem() if is_class else value_problem()
-    options = options_of(loss, monotone=True, split="mixed", tol=0.0)
+    options = options_of(loss, strict_descent=True, split="mixed", tol=0.0)
     trace = grow(problem, options, n_trees=4).trace
     assert (np.diff(trace.objective) <= 1e-9 * trace.objective[0]).all()
 
@@ -337,7 +337,7 @@ def test_no_step_of_a_mixed_monotone_run_raises_the_objective(loss, is_class):
 def test_a_forest_is_added_to_what_rows_have(loss, is_class):
     """With an offset, the forest is optimised on what the offset leaves over."""
     problem = class_problem() if is_class else value_problem()
-    options = options_of(loss, monotone=True, max_iter=2)
+    options = options_of(loss, strict_descent=True, max_iter=2)
     first = grow(problem, options)
     given = Forest(first.trees).sums(problem.rows, np.ones(3)) / problem.target_scale
     second = grow(problem, options, seed=1, offset=given)

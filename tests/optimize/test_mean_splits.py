@@ -149,7 +149,11 @@ def test_jobs_change_nothing():
     [
         ({"average_last": 0}, ValueError, "average_last=0 is too small; give an integer >= 1"),
         ({"average_last": 1.5}, TypeError, "average_last=1.5 is of type float"),
-        ({"average_last": 3, "monotone": True}, ValueError, "average_last=3 with monotone=True"),
+        (
+            {"average_last": 3, "strict_descent": True},
+            ValueError,
+            "average_last=3 with strict_descent=True",
+        ),
     ],
 )
 def test_values_of_no_use_are_refused_before_any_work(values, error, message):

@@ -37,10 +37,10 @@ def noisy_problem(n_rows: int = 300) -> Problem:
     st.lists(st.sampled_from([0.0, 0.1, 1.0, 10.0]), min_size=1, max_size=3),
     st.sampled_from(["oblique", "axis"]),
 )
-def test_monotone_objective_never_rises_at_any_alpha(
+def test_strict_objective_never_rises_at_any_alpha(
     rows: LabelledRows, seed: int, alphas: list[float], split: str
 ) -> None:
-    options = TAOOptions(monotone=True, max_iter=3, seed=seed, split=split)
+    options = TAOOptions(strict_descent=True, max_iter=3, seed=seed, split=split)
     for found in optimize_path(problem_of(rows), complete_topology(2), options, alphas):
         objective = np.array(found.trace.objective)
         assert np.all(np.diff(objective) <= 1e-9 * (1 + objective[0]))

@@ -22,7 +22,7 @@ TREE_OPTIONS = {
     "split": st.sampled_from(["oblique", "axis"]),
     "leaf": st.sampled_from(["constant", "linear"]),
     "max_iter": st.integers(0, 7),
-    "monotone": st.booleans(),
+    "strict_descent": st.booleans(),
     "order": st.sampled_from(["leaves_first", "root_first"]),
     "tol": st.sampled_from([0.0, 1e-4, 0.3]),
     "init": st.sampled_from(["supervised", "random"]),
@@ -73,10 +73,12 @@ def test_a_tree_goes_on_from_any_state(options, seed, is_classification, data):
     st.integers(0, 3),
     st.sampled_from([0.0, 0.3]),
 )
-def test_a_forest_goes_on_from_any_state(seed, n_trees, loss, penalty, monotone, max_weights, tol):
+def test_a_forest_goes_on_from_any_state(
+    seed, n_trees, loss, penalty, strict_descent, max_weights, tol
+):
     problem = problem_of(seed, is_classification=loss in ("squared_hinge", "log_loss"))
     options = FAOOptions(
-        tao=TAOOptions(split="mixed", monotone=monotone, max_weights=max_weights),
+        tao=TAOOptions(split="mixed", strict_descent=strict_descent, max_weights=max_weights),
         loss=ForestLoss(loss),
         leaf_penalty=penalty,
         max_iter=4,

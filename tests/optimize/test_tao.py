@@ -74,8 +74,8 @@ def test_strict_objective_never_rises(loss, leaf, split):
     @settings(max_examples=12)
     def check(task, topology, seed, alpha):
         options = TAOOptions(
-            loss=loss, leaf=leaf, split=split, alpha=alpha, seed=seed, monotone=True, max_iter=5,
-            tol=0,
+            loss=loss, leaf=leaf, split=split, alpha=alpha, seed=seed, strict_descent=True,
+            max_iter=5, tol=0,
         )  # fmt: skip
         objective = np.array(optimize_tree(problem_of(task), topology, options).trace.objective)
         assert np.all(np.diff(objective) <= 1e-9 * (1 + objective[0]))
@@ -424,7 +424,7 @@ def test_strict_objective_never_rises_on_drawn_columns(loss, leaf, split, kind):
     problem = in_kind(problem_of_loss(X, y, np.ones(len(y)), loss), kind)
     for seed in range(3):
         options = TAOOptions(
-            loss=loss, leaf=leaf, split=split, seed=seed, monotone=True, max_iter=5, tol=0,
+            loss=loss, leaf=leaf, split=split, seed=seed, strict_descent=True, max_iter=5, tol=0,
             max_features=2,
         )  # fmt: skip
         trace = optimize_tree(problem, complete_topology(3), options).trace
@@ -469,8 +469,9 @@ def test_seed_decides_the_columns():
 
 
 @all_splits
-@pytest.mark.parametrize("values", [{}, {"monotone": True}, {"leaf": "linear"}, {"max_features": 2},
-                                    {"init": "balanced"}, {"max_weights": 2}], ids=str)  # fmt: skip
+@pytest.mark.parametrize("values", [{}, {"strict_descent": True}, {"leaf": "linear"},
+                                    {"max_features": 2}, {"init": "balanced"},
+                                    {"max_weights": 2}], ids=str)  # fmt: skip
 @given(task=classification_rows(), topology=topologies(), seed=seeds())
 @settings(max_examples=10)
 def test_splits_drawn_beforehand_are_those_of_the_tree_itself(split, values, task, topology, seed):
@@ -496,16 +497,16 @@ def test_seed_decides_the_start():
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 5, 20])
-@pytest.mark.parametrize("monotone", [False, True])
-def test_trace_has_an_entry_a_sweep_and_one_for_the_start(max_iter, monotone):
-    options = TAOOptions(max_iter=max_iter, monotone=monotone)
+@pytest.mark.parametrize("strict_descent", [False, True])
+def test_trace_has_an_entry_a_sweep_and_one_for_the_start(max_iter, strict_descent):
+    options = TAOOptions(max_iter=max_iter, strict_descent=strict_descent)
     trace = optimize_tree(iris_problem(), complete_topology(3), options).trace
     assert 1 <= len(trace) <= max_iter
     assert {len(column) for column in trace.as_dict().values()} == {len(trace) + 1}
     assert trace.phase[0] == "start"
     # A fifth of the sweeps settle; too few sweeps leave none for it.
-    assert trace.phase[-1] == "settle" or (not monotone and max_iter < 3)
-    assert set(trace.phase[1:]) <= ({"settle"} if monotone else {"explore", "settle"})
+    assert trace.phase[-1] == "settle" or (not strict_descent and max_iter < 3)
+    assert set(trace.phase[1:]) <= ({"settle"} if strict_descent else {"explore", "settle"})
     assert trace.seconds == sorted(trace.seconds)
     assert all(0 <= n_active <= 7 for n_active in trace.n_active)
     assert all(
@@ -516,7 +517,9 @@ def test_trace_has_an_entry_a_sweep_and_one_for_the_start(max_iter, monotone):
 def test_tolerance_stops_early():
     runs = {
         tol: optimize_tree(
-            iris_problem(), complete_topology(3), TAOOptions(monotone=True, max_iter=50, tol=tol)
+            iris_problem(),
+            complete_topology(3),
+            TAOOptions(strict_descent=True, max_iter=50, tol=tol),
         ).trace
         for tol in (0.0, 1e-4, 0.5)
     }

@@ -77,6 +77,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is only for developers
             warnings.simplefilter("default", UserWarning)
+            warnings.filterwarnings("default", category=FutureWarning, module="spinney")
             warnings.showwarning = _teller(console)
             code = int(options.run(options, console) or OK)
         console.out.flush()

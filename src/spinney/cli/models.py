@@ -13,6 +13,7 @@ import spinney
 from spinney.cli.errors import UsageError
 from spinney.cli.layout import listed
 from spinney.cli.target import CLASSIFICATION
+from spinney.estimators.renamed import renamed_parameters
 
 #: Parameters that have an option of their own.
 OPTIONS = {
@@ -115,7 +116,7 @@ def build(name: str, task: str, given: Iterable[str], **options: Any) -> Any:
     if kind is None:
         able = [other for other, model in MODELS.items() if model.estimator(task) is not None]
         raise UsageError(f"--model {name} does no {task}; take one of {listed(able)}")
-    known = kind().get_params()
+    known = kind().get_params() | renamed_parameters(kind)
     parameters = dict(_parameter(text, name, known) for text in given)
     return kind(**options, **parameters)
 

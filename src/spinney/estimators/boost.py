@@ -67,7 +67,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         The start of each tree, as in :class:`TAOTreeClassifier`.
     max_iter : int, default=20
         Sweeps over each tree.
-    monotone : bool, default=False
+    strict_descent : bool, default=False
         Accept a node only if it lowers the objective.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
@@ -178,7 +178,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         loss: str = "zero_one",
         init: object = "supervised",
         max_iter: int = 20,
-        monotone: bool = False,
+        strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         algorithm: str = "samme",
@@ -208,7 +208,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         self.loss = loss
         self.init = init
         self.max_iter = max_iter
-        self.monotone = monotone
+        self.strict_descent = strict_descent
         self.order = order
         self.tol = tol
         self.algorithm = algorithm

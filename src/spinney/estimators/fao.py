@@ -127,10 +127,10 @@ class _FAOForest(SummedForest):
         check_boolean("early_stopping", self.early_stopping)
         check_integer("average_last", self.average_last, minimum=1, example="7")
         check_copies(self.n_copies, self.dropout)
-        if self.average_last > 1 and self.monotone:
+        if self.average_last > 1 and self.strict_descent:
             raise ValueError(
-                f"average_last={self.average_last} with monotone=True, but means of hyperplanes "
-                "may raise the objective; give one of the two; try average_last=1."
+                f"average_last={self.average_last} with strict_descent=True, but means of "
+                "hyperplanes may raise the objective; give one of the two; try average_last=1."
             )
         if self.average_last > 1 and self.early_stopping:
             raise ValueError(
@@ -342,7 +342,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         Iterations at the end over which the hyperplanes of each split are averaged; then all
         leaves are fitted anew. They are noisy copies of one another, and their mean generalises
         better; a third of `max_iter` is a good choice. 1 takes the last ones as they are. Not
-        with `monotone` or `early_stopping`.
+        with `strict_descent` or `early_stopping`.
     n_copies : int, default=0
         Further copies of each row that a forest is trained on, in which values are left out. They
         take as much time and memory as so many more rows, weigh no more than the rows alone, and
@@ -351,12 +351,12 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         whose copies have different gaps.
     dropout : float, default=0.2
         Share of the values of a copy that become 0.
-    monotone : bool, default=False
+    strict_descent : bool, default=False
         Accept a node only if it lowers the objective. Then no step raises it.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep over a tree.
     tol : float, default=1e-4
-        Stop when iterations lower the loss (with `monotone` the objective) by less than this
+        Stop when iterations lower the loss (with `strict_descent` the objective) by less than this
         share; 0 never does.
     early_stopping : bool, default=False
         Keep the forests of the iteration at which their average has the least loss on validation
@@ -449,7 +449,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         average_last: int = 1,
         n_copies: int = 0,
         dropout: float = 0.2,
-        monotone: bool = False,
+        strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         early_stopping: bool = False,
@@ -477,7 +477,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         self.average_last = average_last
         self.n_copies = n_copies
         self.dropout = dropout
-        self.monotone = monotone
+        self.strict_descent = strict_descent
         self.order = order
         self.tol = tol
         self.early_stopping = early_stopping
@@ -560,7 +560,7 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         Iterations at the end over which the hyperplanes of each split are averaged; then all
         leaves are fitted anew. They are noisy copies of one another, and their mean generalises
         better; a third of `max_iter` is a good choice. 1 takes the last ones as they are. Not
-        with `monotone` or `early_stopping`.
+        with `strict_descent` or `early_stopping`.
     n_copies : int, default=0
         Further copies of each row that a forest is trained on, in which values are left out. They
         take as much time and memory as so many more rows, weigh no more than the rows alone, and
@@ -569,12 +569,12 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         whose copies have different gaps.
     dropout : float, default=0.2
         Share of the values of a copy that become 0.
-    monotone : bool, default=False
+    strict_descent : bool, default=False
         Accept a node only if it lowers the objective. Then no step raises it.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep over a tree.
     tol : float, default=1e-4
-        Stop when iterations lower the loss (with `monotone` the objective) by less than this
+        Stop when iterations lower the loss (with `strict_descent` the objective) by less than this
         share; 0 never does.
     early_stopping : bool, default=False
         Keep the forests of the iteration at which their average has the least loss on validation
@@ -663,7 +663,7 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         average_last: int = 1,
         n_copies: int = 0,
         dropout: float = 0.2,
-        monotone: bool = False,
+        strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         early_stopping: bool = False,
@@ -690,7 +690,7 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         self.average_last = average_last
         self.n_copies = n_copies
         self.dropout = dropout
-        self.monotone = monotone
+        self.strict_descent = strict_descent
         self.order = order
         self.tol = tol
         self.early_stopping = early_stopping

@@ -148,7 +148,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         Trees on different columns (``feature_sampling="global"``) share the seed of "same" alone.
     max_iter : int, default=20
         Sweeps over each tree.
-    monotone : bool, default=False
+    strict_descent : bool, default=False
         Accept a node only if it lowers the objective.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
@@ -255,7 +255,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         init: object = "supervised",
         start: str = "own",
         max_iter: int = 20,
-        monotone: bool = False,
+        strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         max_samples: int | float | None = None,
@@ -285,7 +285,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         self.init = init
         self.start = start
         self.max_iter = max_iter
-        self.monotone = monotone
+        self.strict_descent = strict_descent
         self.order = order
         self.tol = tol
         self.max_samples = max_samples
@@ -355,7 +355,7 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         (``feature_sampling="global"``) share the seed of "same" alone.
     max_iter : int, default=20
         Sweeps over each tree.
-    monotone : bool, default=False
+    strict_descent : bool, default=False
         Accept a node only if it lowers the objective.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
@@ -452,7 +452,7 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         init: object = "supervised",
         start: str = "own",
         max_iter: int = 20,
-        monotone: bool = False,
+        strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         max_samples: int | float | None = None,
@@ -481,7 +481,7 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         self.init = init
         self.start = start
         self.max_iter = max_iter
-        self.monotone = monotone
+        self.strict_descent = strict_descent
         self.order = order
         self.tol = tol
         self.max_samples = max_samples

@@ -183,13 +183,13 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         regression trees.
     max_iter : int, default=5
         Sweeps over each tree.
-    monotone : bool, default=False
+    strict_descent : bool, default=False
         Accept a node only if it lowers the objective.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-3
-        Stop a tree when sweeps lower the loss (with `monotone` the objective) by less than this
-        share.
+        Stop a tree when sweeps lower the loss (with `strict_descent` the objective) by less than
+        this share.
     n_iter_no_change : int or None, default=None
         Stop when the loss on validation rows has not fallen for this many trees, and keep the
         trees up to the best number. None never stops early. Validation rows are those given to
@@ -276,7 +276,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         subsample: float = 1.0,
         init: object = "supervised",
         max_iter: int = 5,
-        monotone: bool = False,
+        strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-3,
         n_iter_no_change: int | None = None,
@@ -302,7 +302,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         self.subsample = subsample
         self.init = init
         self.max_iter = max_iter
-        self.monotone = monotone
+        self.strict_descent = strict_descent
         self.order = order
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
@@ -397,13 +397,13 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         The start of each tree, as in :class:`TAOTreeRegressor`.
     max_iter : int, default=5
         Sweeps over each tree.
-    monotone : bool, default=False
+    strict_descent : bool, default=False
         Accept a node only if it lowers the objective.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-3
-        Stop a tree when sweeps lower the loss (with `monotone` the objective) by less than this
-        share.
+        Stop a tree when sweeps lower the loss (with `strict_descent` the objective) by less than
+        this share.
     n_iter_no_change : int or None, default=None
         Stop when the loss on validation rows has not fallen for this many trees, and keep the
         trees up to the best number. None never stops early. Validation rows are those given to
@@ -487,7 +487,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         subsample: float = 1.0,
         init: object = "supervised",
         max_iter: int = 5,
-        monotone: bool = False,
+        strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-3,
         n_iter_no_change: int | None = None,
@@ -513,7 +513,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         self.subsample = subsample
         self.init = init
         self.max_iter = max_iter
-        self.monotone = monotone
+        self.strict_descent = strict_descent
         self.order = order
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change

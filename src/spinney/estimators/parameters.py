@@ -37,7 +37,7 @@ class TreeParameters(Protocol):
     loss: str
     init: object
     max_iter: int
-    monotone: bool
+    strict_descent: bool
     leaf_penalty: str
     relax_leaves: bool
     order: str
@@ -70,7 +70,7 @@ def check_tree_parameters(
     check_real("ridge", parameters.ridge, minimum=0.0, example="0.01; 0 switches it off")
     _check_limits(parameters)
     _check_relaxing(parameters)
-    check_boolean("monotone", parameters.monotone)
+    check_boolean("strict_descent", parameters.strict_descent)
     check_boolean("warm_start", parameters.warm_start)
     check_n_jobs(parameters.n_jobs)
     if not isinstance(parameters.verbose, (bool, np.bool_)):
@@ -92,10 +92,10 @@ def _check_limits(parameters: TreeParameters) -> None:
                 f'{name}={limit!r} with {where}="{kind}", which has no hyperplanes; give '
                 f'{name}=None; try {where}="{other}".'
             )
-        if parameters.monotone:
+        if parameters.strict_descent:
             raise ValueError(
-                f"{name}={limit!r} with monotone=True: dropping weights can raise the objective; "
-                f"give {name}=None; try a larger alpha for fewer weights."
+                f"{name}={limit!r} with strict_descent=True: dropping weights can raise the "
+                f"objective; give {name}=None; try a larger alpha for fewer weights."
             )
 
 
@@ -109,9 +109,9 @@ def _check_relaxing(parameters: TreeParameters) -> None:
             f'relax_leaves=True with leaf="{parameters.leaf}", which has no weights; give '
             'relax_leaves=False; try leaf="linear".'
         )
-    if parameters.monotone:
+    if parameters.strict_descent:
         raise ValueError(
-            "relax_leaves=True with monotone=True: longer weights raise the objective; give "
+            "relax_leaves=True with strict_descent=True: longer weights raise the objective; give "
             "relax_leaves=False; try a smaller alpha for longer weights."
         )
 

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from spinney.estimators.predictor import encoding_of
 from spinney.estimators.readout import readout_of
+from spinney.estimators.renamed import OldNames
 
 if TYPE_CHECKING:
     from spinney.data import Matrix
     from spinney.report import Subject
 
 
-class Reported(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Reported(OldNames):
     """What can be shown: estimators that are trees or forests."""
 
     def report(

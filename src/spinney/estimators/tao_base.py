@@ -45,7 +45,7 @@ class TAOEstimator(Estimator):
             max_weights=int(self.max_weights or 0),
             max_leaf_weights=int(self.max_leaf_weights or 0),
             max_iter=int(self.max_iter),
-            monotone=bool(self.monotone),
+            strict_descent=bool(self.strict_descent),
             leaf_penalty=self.leaf_penalty,
             relax_leaves=bool(self.relax_leaves),
             order=self.order,

@@ -134,7 +134,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         a fitted estimator in ``sklearn.frozen.FrozenEstimator``, because a clone is not fitted.
     max_iter : int, default=20
         Sweeps over the tree.
-    monotone : bool, default=False
+    strict_descent : bool, default=False
         If True, accept a node only if it lowers the objective, as the papers do. If False,
         explore first and settle later, which finds better trees.
     order : {"leaves_first", "root_first"}, default="leaves_first"
@@ -219,7 +219,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         loss: str = "zero_one",
         init: object = "supervised",
         max_iter: int = 20,
-        monotone: bool = False,
+        strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         class_weight: object = None,
@@ -241,7 +241,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         self.loss = loss
         self.init = init
         self.max_iter = max_iter
-        self.monotone = monotone
+        self.strict_descent = strict_descent
         self.order = order
         self.tol = tol
         self.class_weight = class_weight
@@ -294,7 +294,7 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         ``sklearn.frozen.FrozenEstimator``, because a clone is not fitted.
     max_iter : int, default=20
         Sweeps over the tree.
-    monotone : bool, default=False
+    strict_descent : bool, default=False
         If True, accept a node only if it lowers the objective, as the papers do. If False,
         explore first and settle later, which finds better trees.
     order : {"leaves_first", "root_first"}, default="leaves_first"
@@ -369,7 +369,7 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         huber_delta: float = 1.0,
         init: object = "supervised",
         max_iter: int = 20,
-        monotone: bool = False,
+        strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         warm_start: bool = False,
@@ -391,7 +391,7 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         self.huber_delta = huber_delta
         self.init = init
         self.max_iter = max_iter
-        self.monotone = monotone
+        self.strict_descent = strict_descent
         self.order = order
         self.tol = tol
         self.warm_start = warm_start

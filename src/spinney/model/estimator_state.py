@@ -21,6 +21,7 @@ import spinney.estimators as estimators
 import spinney.images as images
 from spinney.estimators import RandomStructure, RegularizationPath
 from spinney.estimators.parameters import plain_value
+from spinney.estimators.renamed import current_names
 from spinney.images.scaling import new_scaler
 from spinney.model.fitted import check_fitted, fitted_names
 from spinney.model.refusal import checked_index, checked_list, checked_object, checked_text, refuse
@@ -94,6 +95,8 @@ def _parameters_of(given: Any, kind: Any, reader: Reader, where: str) -> dict[st
     A file of an older release may lack those that have been added since; they keep their defaults.
     """
     states = checked_object(given, f"{where}.parameters")
+    if reader.is_older:
+        states = _by_current_names(kind, states, where)
     names = set(kind._get_param_names())
     if odd := sorted(states.keys() - names):
         refuse(f"{where} has the parameter {odd[0][:60]!r}, which {kind.__name__} does not know")
@@ -101,6 +104,14 @@ def _parameters_of(given: Any, kind: Any, reader: Reader, where: str) -> dict[st
     if missing and not reader.is_older:
         refuse(f"{where} lacks the parameter {missing[0]!r} of {kind.__name__}")
     return {name: reader.value_of(state, f"{where}.{name}") for name, state in states.items()}
+
+
+def _by_current_names(kind: Any, states: dict[str, Any], where: str) -> dict[str, Any]:
+    """The parameters of an older file, some of which may have been renamed since."""
+    try:
+        return current_names(kind, states)
+    except TypeError as error:
+        refuse(f"{where}.parameters: {error}", error)
 
 
 # What the estimator asks of metadata routing, which clones and pickles keep too.

@@ -142,7 +142,7 @@ def optimize_forest(
 ) -> OptimizedForest:
     """Forest of low objective, found by alternating over the trees and over all leaves.
 
-    With ``monotone`` no step raises the objective. Without it every solution of a split is
+    With ``strict_descent`` no step raises the objective. Without it every solution of a split is
     accepted, which finds better forests; then single steps may go up.
 
     Parameters
@@ -324,13 +324,13 @@ class _Run:
 
     def _is_over(self) -> bool:
         """Whether iterations have brought nothing for long enough."""
-        patience = 1 if self.options.tao.monotone else PATIENCE
+        patience = 1 if self.options.tao.strict_descent else PATIENCE
         return self.n_stalled >= patience and self.options.tol > 0
 
     def _judge(self, objective: float) -> None:
         """Note whether the last iteration brought anything."""
         # While everything is accepted, weights grow: the penalty rises as the loss falls.
-        reached = objective if self.options.tao.monotone else self.trace.loss[-1]
+        reached = objective if self.options.tao.strict_descent else self.trace.loss[-1]
         has_fallen = reached < (1 - self.options.tol) * self.best
         self.n_stalled = 0 if has_fallen else self.n_stalled + 1
         self.best = min(self.best, reached)
@@ -404,7 +404,7 @@ class _Run:
             if self.keeps_leaves:
                 self._narrow(native)
         else:
-            is_axis = tao.split == "axis" and tao.monotone
+            is_axis = tao.split == "axis" and tao.strict_descent
             native.draw_splits(tao.init, start_length(tao), is_axis)
         member = self._append(native, left, right)
         # Its leaves were fitted to all that is wanted: all trees together would give far too much.
@@ -461,7 +461,7 @@ class _Run:
             member.native,
             iteration,
             tao.order,
-            is_guarded=tao.monotone,
+            is_guarded=tao.strict_descent,
             around_level=self.around_level,
         )
         self._put_back(number)
@@ -514,7 +514,7 @@ class _Run:
                 self.callback(self.trace)
             for number in range(len(self.members)):
                 member = self._ask(number)
-                member.native.fit_leaves(0, self.options.tao.monotone)
+                member.native.fit_leaves(0, self.options.tao.strict_descent)
                 self._put_back(number)
 
     def _ask(self, number: int) -> _Member:

@@ -39,7 +39,7 @@ def optimize_path(
     Notes
     -----
     The objective of a tree is never above that of the tree before it under the same `alpha`: with
-    ``monotone`` it never rises, else the best tree of the run, its start included, is kept.
+    ``strict_descent`` it never rises, else the best tree of the run, its start included, is kept.
 
     References
     ----------

@@ -74,7 +74,7 @@ class TAOOptions:
     max_weights: int = 0
     max_leaf_weights: int = 0
     max_iter: int = 20
-    monotone: bool = False
+    strict_descent: bool = False
     order: str = "leaves_first"
     tol: float = 1e-4
     huber_delta: float = 1.0
@@ -130,7 +130,7 @@ def optimize_tree(
 
     Default schedule: explore, that is accept every surrogate solution, since a strict guard
     freezes the tree in a poor optimum; keep the best tree; settle with guarded sweeps from there.
-    With ``monotone`` every step is guarded (footnote 2 of [1]_), and the objective never rises.
+    With ``strict_descent`` every step is guarded (footnote 2 of [1]_): the objective never rises.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class _Run:
         options, problem = self.options, self.problem
         self.trace = Trace()
         self.began = time.perf_counter()
-        self.is_exploring = not options.monotone
+        self.is_exploring = not options.strict_descent
         self.is_settled = False
         self.n_explored = self.n_stalled = 0
         if isinstance(start, Tree):
@@ -193,7 +193,7 @@ class _Run:
         else:
             _draw_into(self.native, options)
         self.best = self._record("start")
-        if self._has_limit() or not (self.has_tree or options.monotone):
+        if self._has_limit() or not (self.has_tree or options.strict_descent):
             # A random tree pays next to no penalty, and must not win for that alone. A given one
             # may have too many weights.
             self.best = math.inf
@@ -392,7 +392,7 @@ def _draw_into(native: _core.TreeOptimizer, options: TAOOptions) -> None:
     A guard may keep what was drawn, so there it has to be what was asked for. Exploring replaces
     it, and a partition by hyperplanes is the better one to start from.
     """
-    is_axis = options.split == "axis" and options.monotone
+    is_axis = options.split == "axis" and options.strict_descent
     native.draw_splits(options.init, start_length(options), is_axis)
 
 
@@ -400,9 +400,9 @@ def start_length(options: TAOOptions) -> float:
     """Deviation of the weights of random hyperplanes, of which only the direction matters.
 
     While exploring, short ones keep nodes that no row reaches from adding much to the penalty.
-    Guards compare penalties, so a monotone run starts with hyperplanes of ordinary length.
+    Guards compare penalties, so a strict run starts with hyperplanes of ordinary length.
     """
-    return 1.0 if options.monotone else 1e-3
+    return 1.0 if options.strict_descent else 1e-3
 
 
 def _task(problem: Problem, options: TAOOptions) -> _core.Task:

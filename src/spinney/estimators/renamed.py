@@ -1,0 +1,159 @@
+"""Parameters that were called something else, and what their old names still do.
+
+Constructors, `set_params`, searches, attributes, model files and pickles all take the old names of
+`RENAMED`; signatures, `get_params`, clones and new files know the new ones alone. Whoever writes an
+old name is warned; whoever loads an old model is not.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from sklearn.base import BaseEstimator
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """A parameter of every estimator that takes `new` and does not mean something else by `old`.
+
+    Attributes
+    ----------
+    old, new : str
+    hint : str
+        What the old name makes people think of, and what they find here.
+    """
+
+    old: str
+    new: str
+    hint: str
+
+    def warn(self, owner: type, stacklevel: int) -> None:
+        """Say that the old name was used."""
+        warnings.warn(
+            f"{owner.__name__}: the parameter {self.old} is called {self.new} since 0.2, and its "
+            f"old name will be gone in 0.4; give {self.new}; {self.hint}.",
+            FutureWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+RENAMED = (
+    Renamed(
+        "monotone",
+        "strict_descent",
+        "it is about the objective, which then never rises, and not about predictions that rise "
+        "with a column (monotonic_cst elsewhere)",
+    ),
+)
+
+
+class _OldName:
+    """The attribute of an old name: the value under the new one."""
+
+    def __init__(self, renamed: Renamed) -> None:
+        self._renamed = renamed
+        self.__doc__ = f"Old name of `{renamed.new}`."
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        self._renamed.warn(owner, stacklevel=2)
+        return getattr(instance, self._renamed.new)
+
+    def __set__(self, instance: Any, value: object) -> None:
+        self._renamed.warn(type(instance), stacklevel=2)
+        setattr(instance, self._renamed.new, value)
+
+
+class OldNames(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Estimators that take old names of their parameters, without a word about it in them."""
+
+    _renamed: ClassVar[dict[str, Renamed]] = {}
+
+    def __init_subclass__(cls, **values: Any) -> None:
+        super().__init_subclass__(**values)
+        if "__init__" not in vars(cls):
+            return
+        cls.__init__ = _taking_old_names(cls.__init__)  # type: ignore[method-assign]
+        names = set(cls._get_param_names())
+        cls._renamed = {of.old: of for of in RENAMED if of.new in names and of.old not in names}
+        for renamed in cls._renamed.values():
+            setattr(cls, renamed.old, _OldName(renamed))
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters, as the constructor does; see :class:`sklearn.base.BaseEstimator`.
+
+        Parameters
+        ----------
+        **parameters
+            Values by the names of the parameters.
+
+        Returns
+        -------
+        self
+        """
+        super().set_params(**_warned(type(self), parameters, stacklevel=2))
+        return self
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        kind = type(self)
+        # Of an older release, it may also lack parameters that have been added since.
+        super().__setstate__(_defaults(kind) | current_names(kind, state))
+
+
+def renamed_parameters(kind: type[Any]) -> dict[str, Renamed]:
+    """Old names that a class of estimators takes, with what became of them."""
+    return getattr(kind, "_renamed", {})
+
+
+def current_names(kind: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same values by the names that the parameters have now.
+
+    Parameters
+    ----------
+    kind : class of estimators
+    given : mapping of str to values
+        Of parameters, and possibly others.
+
+    Raises
+    ------
+    TypeError
+        If a parameter is there under both of its names.
+    """
+    renamed = renamed_parameters(kind)
+    for old in given.keys() & renamed.keys():
+        if (new := renamed[old].new) in given:
+            raise TypeError(
+                f"{kind.__name__} got {old}={given[old]!r} and {new}={given[new]!r}, which are one "
+                f"parameter; give it once; try {new} alone."
+            )
+    return {renamed[name].new if name in renamed else name: given[name] for name in given}
+
+
+def _warned(kind: type[Any], given: dict[str, Any], stacklevel: int) -> dict[str, Any]:
+    """As `current_names`; warns of old names, if there are any."""
+    current = current_names(kind, given)
+    for old, renamed in renamed_parameters(kind).items():
+        if old in given:
+            renamed.warn(kind, stacklevel=stacklevel + 1)
+    return current
+
+
+def _taking_old_names(init: Callable[..., None]) -> Callable[..., None]:
+    """A constructor that takes old names too; its signature, as all look at it, is unchanged."""
+
+    @functools.wraps(init)
+    def construct(self: Any, *values: Any, **named: Any) -> None:
+        init(self, *values, **_warned(type(self), named, stacklevel=2))
+
+    return construct
+
+
+def _defaults(kind: type[Any]) -> dict[str, Any]:
+    parameters = inspect.signature(kind).parameters.values()
+    return {of.name: of.default for of in parameters if of.default is not of.empty}
