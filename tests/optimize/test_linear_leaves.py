@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import HuberRegressor, Lasso, LogisticRegression, QuantileRegressor, Ridge
 
+from spinney import TAOTreeRegressor, load, save
 from spinney.data import as_rows, classification_problem, regression_problem
 from spinney.optimize.tao import TAOOptions, optimize_tree
 from spinney.tree import complete_topology
@@ -132,6 +133,20 @@ def test_huber_leaf_resists_outliers():
     found = outputs(tree, problem.rows)
     assert np.median(np.abs(found - clean)) < 5
     assert task.loss(found, "huber") <= 1.01 * task.loss(judge.predict(task.Z), "huber")
+
+
+@pytest.mark.parametrize("leaf_penalty", ["l1", "l2"])
+@pytest.mark.parametrize("unit", [1e-2, 1e-30, 1e-44])
+def test_weights_that_underflow_are_left_out(unit, leaf_penalty, tmp_path):
+    """The core measures y in its deviation: a small weight may be zero in the unit of y."""
+    rng = np.random.default_rng(19)
+    X = rng.normal(size=(300, 5))
+    y = unit * rng.normal(size=300)
+    model = TAOTreeRegressor(leaf="linear", leaf_penalty=leaf_penalty, random_state=19).fit(X, y)
+    assert np.all(model.tree_.leaf_weights != 0)
+    assert np.isfinite(model.predict(X)).all()
+    save(model, tmp_path / "tree.spinney")
+    assert np.array_equal(load(tmp_path / "tree.spinney").predict(X), model.predict(X))
 
 
 # --- classes -----------------------------------------------------------------------------------

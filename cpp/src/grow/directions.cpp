@@ -17,8 +17,10 @@ Hyperplane signed_sum(const GrowSite<D>& site, Terms terms) {
     std::ranges::sort(terms);
     Hyperplane plane;
     for (const auto& [column, sign] : terms) {
+        const auto weight = static_cast<float>(site.scaling.inverse_scale[column]);
+        if (weight == 0.0F) continue;
         plane.columns.push_back(column);
-        plane.weights.push_back(sign * static_cast<float>(site.scaling.inverse_scale[column]));
+        plane.weights.push_back(sign * weight);
     }
     return plane;
 }

@@ -27,8 +27,8 @@ from spinney import _core
 from spinney.data import Problem
 from spinney.optimize.state import NativeTree, Save, TreeRun
 from spinney.optimize.trace import Trace
-from spinney.tree.prune import prune
-from spinney.tree.structure import Topology, Tree
+from spinney.tree.prune import is_kept, prune
+from spinney.tree.structure import Topology, Tree, nonzero_rows
 
 Callback: TypeAlias = Callable[[Trace], None]
 
@@ -495,7 +495,8 @@ def tree_of(
         split_weights=weights,
         leaf_kind="linear" if options.leaf == "linear" else "constant",
         leaf_values=values * problem.target_scale,
-        leaf_indptr=leaf_indptr,
-        leaf_indices=leaf_indices,
-        leaf_weights=(leaf_weights * problem.target_scale).astype(np.float32),
+        leaf_indptr=leaf_rows[0],
+        leaf_indices=leaf_rows[1],
+        leaf_weights=leaf_rows[2],
     )
+    leaf_rows = nonzero_rows(leaf_indptr, leaf_indices, leaf_weights * problem.target_scale)

@@ -241,6 +241,16 @@ def breadth_first(
     return (order, *children_of(left[order] >= 0))
 
 
+def nonzero_rows(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.floating[Any]]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """CSR rows in float32, without the weights that are zero there."""
+    rounded = weights.astype(np.float32)
+    kept = rounded != 0
+    n_before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+    return n_before[indptr], indices[kept], rounded[kept]
+
+
 def _interleave(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int32]:
     return np.column_stack([left, right]).ravel().astype(np.int32)
 
