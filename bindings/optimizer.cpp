@@ -74,7 +74,8 @@ public:
     virtual bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) = 0;
     virtual bool fit_leaves(std::uint64_t sweep, bool is_guarded) = 0;
     virtual bool relax_leaves(const RelaxOptions& options) = 0;
-    [[nodiscard]] virtual Objective objective() const = 0;
+    virtual void clear_empty_leaves() = 0;
+    [[nodiscard]] virtual Objective objective(std::span<const std::uint8_t> counts) const = 0;
     [[nodiscard]] virtual std::size_t count_active() const = 0;
     virtual void keep() = 0;
     virtual void restore() = 0;
@@ -109,7 +110,8 @@ public:
     }
     bool fit_leaves(std::uint64_t sweep, bool is_guarded) override { return optimizer_.fit_leaves(sweep, is_guarded, has_signal); }
     bool relax_leaves(const RelaxOptions& options) override { return optimizer_.relax_leaves(options, has_signal); }
-    Objective objective() const override { return optimizer_.objective(); }
+    void clear_empty_leaves() override { optimizer_.clear_empty_leaves(); }
+    Objective objective(std::span<const std::uint8_t> counts) const override { return optimizer_.objective(counts); }
     std::size_t count_active() const override { return optimizer_.count_active(); }
     void keep() override { kept_ = optimizer_.state(); }
     void restore() override { optimizer_.restore(kept()); }
@@ -457,14 +459,19 @@ void bind_optimizer(nb::module_& m) {
             }
             raise_if_interrupted(is_done);
         }, nb::arg("ridge"), "Refit linear leaves on the features they use, without their penalty.")
-        .def("objective", [](const Optimizer& self) {
+        .def("clear_empty_leaves", [](Optimizer& self) { (*self).clear_empty_leaves(); }, nb::call_guard<nb::gil_scoped_release>(),
+             "Free leaves that no row reaches of their penalty.")
+        .def("objective", [](const Optimizer& self, const std::optional<Vector<std::uint8_t>>& counts) {
+            const auto flags = counts ? span_of(*counts) : std::span<const std::uint8_t>();
+            if (counts && flags.size() != (*self).topology().n_nodes())
+                throw std::invalid_argument(std::to_string(flags.size()) + " flags; give one for each of the " + std::to_string((*self).topology().n_nodes()) + " nodes");
             Objective found;
             {
                 const nb::gil_scoped_release release;
-                found = (*self).objective();
+                found = (*self).objective(flags);
             }
             return std::make_tuple(found.loss, found.penalty);
-        })
+        }, nb::arg("counts") = nb::none(), "Loss and penalties; given a flag a node, the penalties of flagged nodes alone.")
         .def("count_active", [](const Optimizer& self) { return (*self).count_active(); }, nb::call_guard<nb::gil_scoped_release>())
         .def("keep", [](Optimizer& self) { (*self).keep(); }, nb::call_guard<nb::gil_scoped_release>())
         .def("restore", [](Optimizer& self) { (*self).restore(); }, nb::call_guard<nb::gil_scoped_release>())

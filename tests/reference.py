@@ -238,9 +238,12 @@ def row_loss(loss, answer, target, is_linear, huber_delta=1.0):
     return float(np.sum(np.where(residuals <= huber_delta, near, far)))
 
 
-def penalty(tree, alpha, scale, split):
+def penalty(tree, alpha, scale, split, leaf_penalty="l1"):
     """Penalties of all splits and linear leaves; weights are measured in units of `scale`."""
-    total = sum(alpha * abs(float(w)) * scale[j] for j, w in _terms(tree, "leaf"))
+    total = 0.0
+    for j, w in _terms(tree, "leaf"):
+        size = abs(float(w)) * scale[j]
+        total += alpha * (size if leaf_penalty == "l1" else size**2 / 2)
     if split == "oblique":
         return total + sum(alpha * abs(float(w)) * scale[j] for j, w in _terms(tree, "split"))
     return total + alpha * sum(1 for node in range(len(tree.left)) if split_terms(tree, node))
@@ -250,9 +253,11 @@ def _terms(tree, part):
     return zip(getattr(tree, f"{part}_indices"), getattr(tree, f"{part}_weights"), strict=True)
 
 
-def objective(tree, X, targets, weights, *, loss, split, alpha, scale, huber_delta=1.0):
+def objective(
+    tree, X, targets, weights, *, loss, split, alpha, scale, huber_delta=1.0, leaf_penalty="l1"
+):
     """Weighted loss of all rows plus the penalties."""
-    total = penalty(tree, alpha, scale, split)
+    total = penalty(tree, alpha, scale, split, leaf_penalty)
     for x, target, weight in zip(X, targets, weights, strict=True):
         answer = answer_of_row(tree, x, score_of_products)
         is_linear = tree.leaf_kind == "linear"

@@ -106,6 +106,10 @@ public:
         }
     }
 
+    void clear(std::size_t leaf) override {
+        if (penalty_.of(1.0) > 0.0) std::fill_n(table_.values.begin() + static_cast<std::ptrdiff_t>(leaf * n_outputs_), n_outputs_, 0.0);
+    }
+
     double penalty(std::size_t leaf) const override {
         double sum = 0.0;
         for (std::size_t k = 0; k < n_outputs_; ++k) sum += penalty_.of(table_.values[leaf * n_outputs_ + k]);

@@ -67,6 +67,13 @@ public:
 
     void limit_weights(std::size_t max_weights) override { options_.solver.max_weights = max_weights; }
 
+    void keep_limit(std::size_t leaf) override {
+        if (options_.solver.max_weights > 0) keep_largest(leaf, options_.solver.max_weights);
+    }
+    void clear(std::size_t leaf) override {
+        if (options_.solver.alpha > 0.0 || options_.solver.ridge > 0.0) keep_largest(leaf, 0);
+    }
+
     std::span<const std::uint8_t> fitted() const override { return is_fitted_; }
     void set_fitted(std::span<const std::uint8_t> flags) override { is_fitted_.assign(flags.begin(), flags.end()); }
 
@@ -85,6 +92,12 @@ private:
 
     [[nodiscard]] std::span<const float> hyperplane(std::size_t leaf, std::size_t k) const {
         return {table_.weights.data() + (leaf * n_outputs_ + k) * rows_.n_features, rows_.n_features};
+    }
+    void keep_largest(std::size_t leaf, std::size_t count) {
+        for (std::size_t k = 0; k < n_outputs_; ++k) {
+            const std::size_t row = leaf * n_outputs_ + k;
+            scaling_.keep_largest(count, {table_.weights.data() + row * rows_.n_features, rows_.n_features}, table_.values[row]);
+        }
     }
     [[nodiscard]] double score(std::size_t row, std::size_t leaf, std::size_t k) const {
         return rows_.dot(row, hyperplane(leaf, k).data()) + table_.values[leaf * n_outputs_ + k];

@@ -506,7 +506,10 @@ bool TreeOptimizer<D>::fit_leaves(std::uint64_t sweep, bool is_guarded, const In
     };
     const bool is_done = parallel_for(topology_.n_leaves(), options_.n_threads, [&](std::size_t leaf) {
         const auto rows = rows_in(leaf);
-        if (rows.empty()) return;
+        if (rows.empty()) {
+            leaves_->keep_limit(leaf);
+            return;
+        }
         const Random random(options_.seed, leaf_stream + sweep, topology_.leaf_node[leaf]);
         if (!is_guarded) {
             leaves_->fit(leaf, rows, random);
@@ -519,6 +522,14 @@ bool TreeOptimizer<D>::fit_leaves(std::uint64_t sweep, bool is_guarded, const In
     }, interrupt);
     take_leaves();
     return is_done;
+}
+
+template <Design D>
+void TreeOptimizer<D>::clear_empty_leaves() {
+    for (std::size_t leaf = 0; leaf < topology_.n_leaves(); ++leaf)
+        if (rows_in(leaf).empty()) leaves_->clear(leaf);
+    state_.leaves = leaves_->table();
+    looked_at_ = nothing_looked_at;
 }
 
 template <Design D>
@@ -551,12 +562,14 @@ void TreeOptimizer<D>::refresh_losses() {
 }
 
 template <Design D>
-Objective TreeOptimizer<D>::objective() const {
+Objective TreeOptimizer<D>::objective(std::span<const std::uint8_t> counts) const {
+    const auto is_counted = [&](std::size_t node) { return counts.empty() || counts[node] != 0; };
     Objective sum;
     for (std::uint32_t row : members_) sum.loss += targets_.weights[row] * state_.loss_of[row];
-    for (std::size_t split = 0; split < topology_.n_splits; ++split)
-        sum.penalty += penalty({state_.splits.weights.data() + split * rows_.n_features, rows_.n_features});
-    for (std::size_t leaf = 0; leaf < topology_.n_leaves(); ++leaf) sum.penalty += leaves_->penalty(leaf);
+    for (std::size_t node = 0; node < topology_.n_nodes(); ++node)
+        if (!topology_.is_leaf(node) && is_counted(node)) sum.penalty += penalty({hyperplane(node), rows_.n_features});
+    for (std::size_t leaf = 0; leaf < topology_.n_leaves(); ++leaf)
+        if (is_counted(topology_.leaf_node[leaf])) sum.penalty += leaves_->penalty(leaf);
     return sum;
 }
 

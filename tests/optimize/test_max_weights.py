@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 from spinney import TAOBoostClassifier, TAOForestClassifier, TAOTreeClassifier, TAOTreeRegressor
-from spinney.data import classification_problem
+from spinney.data import classification_problem, regression_problem
 from spinney.optimize.tao import TAOOptions, optimize_tree
 from spinney.tree import complete_topology
 
@@ -72,6 +72,23 @@ def test_no_class_of_a_linear_leaf_has_more_weights(loss, density):
     tree = optimize_tree(problem, complete_topology(2), options).tree
     assert 0 < np.diff(tree.leaf_indptr).max() <= 5
     assert most_weights(tree) > 5  # splits have a limit of their own
+
+
+@pytest.mark.parametrize("order", ["leaves_first", "root_first"])
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+def test_leaves_without_rows_keep_the_limit_too(loss, order):
+    """Rows may come back in a guarded sweep, and the guard may keep the leaf as it is."""
+    rng = np.random.default_rng(2)
+    rows = rng.integers(0, 2, (150, 66)).astype(np.float32)
+    targets = rows[:, 0] + rows[:, 1] + 0.01 * rng.normal(size=150)
+    problem = regression_problem(rows, targets[:, None], np.ones(150))
+    for init in ("random", "supervised"):
+        options = TAOOptions(
+            loss=loss, leaf="linear", max_leaf_weights=3, max_iter=5, order=order, init=init
+        )
+        found = optimize_tree(problem, complete_topology(5), options)
+        assert np.diff(found.tree.leaf_indptr).max() <= 3
+        assert np.diff(found.unpruned.leaf_indptr).max() <= 3
 
 
 def test_linear_leaves_of_a_regression_keep_the_limit():

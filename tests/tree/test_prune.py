@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 
 from spinney.tree import Tree, complete_topology, prune
+from spinney.tree.prune import is_kept
 from tests import reference
 from tests.strategies import trees, trees_with_rows
 
@@ -50,6 +51,15 @@ def test_every_node_left_is_reached_if_reach_is_given(tree_and_rows):
     tree, X = tree_and_rows
     pruned = prune(tree, reference.reach(tree, X))
     assert (reference.reach(pruned, X) > 0).all()
+
+
+@given(trees_with_rows())
+def test_kept_nodes_are_those_of_the_pruned_tree(tree_and_rows):
+    tree, X = tree_and_rows
+    reach = reference.reach(tree, X)
+    pruned, kept = prune(tree, reach), is_kept(tree, reach)
+    assert kept.sum() == pruned.n_nodes
+    np.testing.assert_array_equal(np.sort(tree.bias[kept]), np.sort(pruned.bias))
 
 
 @given(trees_with_rows())

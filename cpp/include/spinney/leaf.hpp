@@ -50,6 +50,10 @@ public:
     virtual void set_label(std::size_t /*leaf*/, std::size_t /*label*/) {}
     /// Most non-zero weights of each hyperplane fitted from now on; 0 for any number.
     virtual void limit_weights(std::size_t /*max_weights*/) {}
+    /// Drops what a leaf that no row reaches has beyond that limit: rows may come, and a guard may then keep it.
+    virtual void keep_limit(std::size_t /*leaf*/) {}
+    /// Frees a leaf that no row reaches of its penalty: the least value of its share of the objective (fao §3).
+    virtual void clear(std::size_t /*leaf*/) {}
     /// Refits one linear leaf on the features it uses, without its penalty. Constant leaves have none.
     virtual void relax(std::size_t /*leaf*/, std::span<const std::uint32_t> /*rows*/, const RelaxOptions& /*options*/) {}
     /// alpha |theta|_1 (or the squared penalty) of one leaf's parameters.

@@ -87,10 +87,14 @@ public:
     /// Refits every leaf on its reduced set, guarded or not.
     bool fit_leaves(std::uint64_t sweep, bool is_guarded, const Interrupt& interrupt);
 
+    /// Frees leaves that no row reaches of their penalty, which lowers the objective and changes no loss.
+    void clear_empty_leaves();
+
     /// Refits linear leaves on the features they use, without their penalty. Returns false if interrupted.
     bool relax_leaves(const RelaxOptions& options, const Interrupt& interrupt);
 
-    [[nodiscard]] Objective objective() const;
+    /// Loss and penalties of the tree; given `counts`, a flag a node, the penalties of flagged nodes alone.
+    [[nodiscard]] Objective objective(std::span<const std::uint8_t> counts = {}) const;
     [[nodiscard]] std::size_t count_active() const;
     /// Number of rows that reach a node.
     [[nodiscard]] std::size_t count_reach(std::size_t node) const {
@@ -112,6 +116,9 @@ private:
         return {leaf_start_[topology_.first_leaf[node]], leaf_start_[topology_.end_leaf[node]]};
     }
     [[nodiscard]] float* hyperplane(std::size_t node) {
+        return state_.splits.weights.data() + static_cast<std::size_t>(topology_.split_of_node[node]) * rows_.n_features;
+    }
+    [[nodiscard]] const float* hyperplane(std::size_t node) const {
         return state_.splits.weights.data() + static_cast<std::size_t>(topology_.split_of_node[node]) * rows_.n_features;
     }
     [[nodiscard]] double& bias(std::size_t node) {

@@ -60,10 +60,9 @@ class _TAOTree(TreeEstimator, TAOEstimator):
         if not self._progress.is_watched:
             return None
 
-        def after_sweep(trace: Trace, best_tree: Callable[[], Tree]) -> bool:
+        def after_sweep(trace: Trace, so_far: Callable[[], OptimizedTree]) -> bool:
             def store(model: _TAOTree) -> None:
-                tree = best_tree()
-                model._store(OptimizedTree(tree, tree, trace.copied()), problem)
+                model._store(so_far(), problem)
 
             return tell_sweep(self._progress, trace, len(trace), model_so_far(self, store))
 

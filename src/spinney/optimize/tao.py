@@ -32,9 +32,9 @@ from spinney.tree.structure import Topology, Tree, nonzero_rows
 
 Callback: TypeAlias = Callable[[Trace], None]
 
-#: Is asked after each sweep, with the trace and a function that makes the best tree so far; True
-#: ends the run there.
-AfterSweep: TypeAlias = Callable[[Trace, Callable[[], Tree]], bool]
+#: Is asked after each sweep, with the trace and a function that makes what the run would end with
+#: if it ended now; True ends it there.
+AfterSweep: TypeAlias = Callable[[Trace, Callable[[], "OptimizedTree"]], bool]
 
 #: Context in which a level is solved.
 AroundLevel: TypeAlias = Callable[[_core.TreeOptimizer], AbstractContextManager[object]]
@@ -102,7 +102,11 @@ class DrawnSplits:
 
 @dataclass(frozen=True)
 class OptimizedTree:
-    """The pruned tree, the same tree before pruning, and how it came about."""
+    """The pruned tree, the same tree before pruning, and how it came about.
+
+    Nodes that pruning removes cost nothing: where the trace ends with this tree, and not with a
+    sweep that went up again, its last objective is that of the pruned tree.
+    """
 
     tree: Tree
     unpruned: Tree
@@ -239,23 +243,36 @@ class _Run:
             self.native.restore()
             self.is_exploring = False
         self._settle()
-        tree = self._present_tree()
-        return OptimizedTree(prune(tree, self.native.reach()), tree, self.trace)
+        return self._present()
 
-    def _present_tree(self) -> Tree:
+    def _present(self) -> OptimizedTree:
         """The tree of the core, for good: its leaves are relaxed, if they are to be."""
+        reach = self.native.reach()
+        trace = self._closed_trace(reach)
         if self.options.relax_leaves:
             self.native.relax_leaves(RELAXED_RIDGE * self.problem.squared_length)
+        tree = self._tree()
+        return OptimizedTree(prune(tree, reach), tree, trace)
+
+    def _tree(self) -> Tree:
         return tree_of(self.native, self.left, self.right, self.problem, self.options)
 
-    def _best_tree(self) -> Tree:
-        """The tree that the run would end with if it ended now; the run goes on unchanged."""
+    def _closed_trace(self, reach: NDArray[np.int64]) -> Trace:
+        """The trace, which ends without the penalties of nodes that pruning removes."""
+        trace = self.trace.copied()
+        if trace.objective[-1] == self.best:  # else the last sweep went up, and is not kept
+            counts = is_kept(self._tree(), reach).astype(np.uint8)
+            trace.objective[-1] = sum(self.native.objective(counts))
+        return trace
+
+    def _so_far(self) -> OptimizedTree:
+        """What the run would end with if it ended now; it goes on unchanged."""
         present = NativeTree.of(self.native)
         if self.is_exploring and not math.isinf(self.best):
             self.native.restore()
-        tree = prune(self._present_tree(), self.native.reach())
+        found = self._present()
         present.put_into(self.native)
-        return tree
+        return found
 
     def _n_settling(self) -> int:
         """At least one, so that the trace ends with the tree: the best one may be an earlier one.
@@ -328,7 +345,7 @@ class _Run:
         if self.save is not None:
             self.save(self._state)
         if self.after_sweep is not None:
-            self.is_stopped = self.after_sweep(self.trace, self._best_tree)
+            self.is_stopped = self.after_sweep(self.trace, self._so_far)
 
     def _has_stalled(self, objective: float) -> bool:
         """True if the objective is not below the best one by a share of `tol`."""
@@ -340,6 +357,10 @@ class _Run:
         if self.options.order == "leaves_first":
             self.native.fit_leaves(number, is_guarded)
         solve_splits(self.native, number, self.options.order, is_guarded=is_guarded)
+        if is_guarded:
+            # The least penalty of leaves without rows, as of splits. Exploring keeps what they say,
+            # for rows may come back.
+            self.native.clear_empty_leaves()
 
     def _record(self, phase: str) -> float:
         loss, penalty = self.native.objective()
@@ -485,6 +506,7 @@ def tree_of(
     """The tree that the core holds, in the unit of the targets."""
     bias, (indptr, indices, weights) = native.splits()
     values, (leaf_indptr, leaf_indices, leaf_weights) = native.leaves()
+    leaf_rows = nonzero_rows(leaf_indptr, leaf_indices, leaf_weights * problem.target_scale)
     return Tree(
         n_features=problem.n_features,
         left=left,
@@ -499,4 +521,3 @@ def tree_of(
         leaf_indices=leaf_rows[1],
         leaf_weights=leaf_rows[2],
     )
-    leaf_rows = nonzero_rows(leaf_indptr, leaf_indices, leaf_weights * problem.target_scale)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 class Trace:
     """Objective, loss, active splits and time after each sweep.
 
-    The first entry is the start, before any sweep, with phase "start".
+    The first entry is the start, before any sweep, with phase "start". Where the last entry is
+    of the tree that is returned, its objective counts the nodes that are left after pruning.
 
     Attributes
     ----------

@@ -42,13 +42,26 @@ def prune(tree: Tree, reach: NDArray[np.integer[Any]] | None = None) -> Tree:
         raise ValueError(
             f"reach has shape {np.shape(reach)}; one number a node is needed, {(tree.n_nodes,)}."
         )
+    order, left, right = _remaining(tree, reach)
+    return tree if len(order) == tree.n_nodes else _rebuild(tree, order, left, right)
+
+
+def is_kept(tree: Tree, reach: NDArray[np.integer[Any]] | None = None) -> NDArray[np.bool_]:
+    """Which nodes `prune` keeps, shape (n_nodes,)."""
+    kept = np.zeros(tree.n_nodes, dtype=np.bool_)
+    kept[_remaining(tree, reach)[0]] = True
+    return kept
+
+
+def _remaining(
+    tree: Tree, reach: NDArray[np.integer[Any]] | None
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Nodes that are left, breadth first, and their children in the new numbering."""
     stand_in = _stand_ins(tree, reach)
-    if np.array_equal(stand_in, np.arange(tree.n_nodes)):
-        return tree
     is_split = tree.left >= 0
     left = np.where(is_split, stand_in[tree.left], -1)
     right = np.where(is_split, stand_in[tree.right], -1)
-    return _rebuild(tree, *breadth_first(left, right, root=int(stand_in[0])))
+    return breadth_first(left, right, root=int(stand_in[0]))
 
 
 def _stand_ins(tree: Tree, reach: NDArray[np.integer[Any]] | None) -> NDArray[np.int32]:
