@@ -3,11 +3,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
 
 from spinney import TAOForestClassifier, TAOTreeClassifier, TAOTreeRegressor
 from spinney.cli import demo
+from spinney.cli.demo_picture import draw_splits
 from tests.cli.conftest import Run
 
 
@@ -41,3 +44,17 @@ def test_json_has_the_same_figures(run: Run) -> None:
     assert 0 < tree["error"] < 0.5
     assert tree["parameters"] > 0
     assert found["friedman1"][1]["trees"] == 2
+
+
+def test_splits_are_drawn_as_weight_times_deviation() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 64))
+    X[:, 0] *= 1e-3  # a dead corner: its weight is large and weighs nothing
+    tree = TAOTreeClassifier(max_depth=1, alpha=0.01, random_state=0)
+    tree = tree.fit(X, X[:, 9] + 500 * X[:, 0] > 0).tree_
+    axes = dict(zip("0123456", plt.figure().subplots(1, 7), strict=True))
+    draw_splits(axes, tree, X.std(axis=0))
+    drawn = np.asarray(axes["0"].images[0].get_array()).ravel()
+    columns = tree.split_indices
+    np.testing.assert_allclose(drawn[columns], tree.split_weights * X.std(axis=0)[columns])
+    assert np.abs(drawn).argmax() == 9
+    assert [len(axes[place].images) for place in "123456"] == [0] * 6

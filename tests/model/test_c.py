@@ -40,6 +40,14 @@ def test_clang_is_among_the_compilers():
     assert "clang" in compilers()
 
 
+def test_a_source_shows_itself_in_one_short_line():
+    source = to_c(fitted("soft forest"))
+    n_lines = len(source.text.splitlines())
+    wanted = f"CSource({n_lines:,} lines of C, {source.n_table_bytes:,} bytes of tables)"
+    assert repr(source) == wanted
+    assert str(source) == source.text
+
+
 @needs_compiler
 @pytest.mark.parametrize("compiler", compilers())
 @pytest.mark.parametrize("name", MODELS)

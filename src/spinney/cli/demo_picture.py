@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from spinney import TAOForestClassifier, Trace, Tree
 from spinney.cli.demo_models import size_of
@@ -16,7 +15,7 @@ from spinney.cli.demo_models import size_of
 
 def draw(models: dict[str, Any], data: list[NDArray[Any]], path: Path) -> None:
     """Draw the splits of the first model, its trace, and the forests among the models."""
-    _, X_test, _, y_test = data
+    X_train, X_test, _, y_test = data
     from matplotlib.figure import Figure
 
     first = models["TAO tree, constant leaves"]
@@ -28,7 +27,7 @@ def draw(models: dict[str, Any], data: list[NDArray[Any]], path: Path) -> None:
             ["3", "4", "5", "6", "trace", "trace", "trace"],
         ]
     )
-    draw_splits(axes, first.tree_)
+    draw_splits(axes, first.tree_, X_train.std(axis=0))
     draw_trace(axes["trace"], first.trace_)
     for name, model in models.items():
         errors = [np.mean(labels != y_test) for labels in stages(model, X_test)]
@@ -39,7 +38,9 @@ def draw(models: dict[str, Any], data: list[NDArray[Any]], path: Path) -> None:
     axes["forests"].legend()
     axes["forests"].set_title("forests as they grow", fontsize=9)
     axes["trace"].set_title("the tree on the left as it is optimised", fontsize=9)
-    figure.suptitle("Upper splits of a digits tree: red pixels send right, blue ones left")
+    figure.suptitle(
+        "Upper splits of a digits tree, weight × deviation: red pixels send right, blue ones left"
+    )
     figure.savefig(path, dpi=120)
 
 
@@ -66,21 +67,25 @@ def votes(model: Any, X: NDArray[Any]) -> Iterator[NDArray[Any]]:
             yield tree.predict_proba(X)
 
 
-def draw_splits(axes: dict[str, Any], tree: Tree) -> None:
-    """Draw the root, its children and theirs; a place stays empty below a leaf."""
-    shape = (tree.n_nodes, tree.n_features)
-    weights = csr_matrix((tree.split_weights, tree.split_indices, tree.split_indptr), shape)
+def draw_splits(axes: dict[str, Any], tree: Tree, deviations: NDArray[np.float64]) -> None:
+    """Draw the root, its children and theirs, as `plot_tree` does; below a leaf nothing is drawn.
+
+    Weights are multiplied by the deviations of their pixels: those of pixels that are nearly always
+    dark may be large, and weigh nothing.
+    """
+    from spinney.plotting.hyperplane import draw_picture, hyperplane_of, picture_of
+
+    names = [f"x{pixel}" for pixel in range(tree.n_features)]
     nodes = [0]
     for place in range(7):
         node = nodes[place]
         is_split = node >= 0 and tree.left[node] >= 0
-        nodes += [tree.left[node], tree.right[node]] if is_split else [-1, -1]
-        axes[str(place)].set_axis_off()
+        nodes += [int(tree.left[node]), int(tree.right[node])] if is_split else [-1, -1]
         if is_split:
-            pixels = weights[[node]].toarray().reshape(8, 8)
-            limit = np.abs(pixels).max()
-            axes[str(place)].imshow(pixels, cmap="RdBu_r", vmin=-limit, vmax=limit)
+            plane = hyperplane_of(tree, node, names, deviations)
+            draw_picture(axes[str(place)], picture_of(plane, (8, 8)))
             axes[str(place)].set_title(f"split {node}", fontsize=9)
+        axes[str(place)].set_axis_off()
 
 
 def draw_trace(axis: Any, trace: Trace) -> None:

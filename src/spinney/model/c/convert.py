@@ -23,7 +23,7 @@ from spinney.model.packed import PackedForest, pack
 WEIGHTS = ("float32", "int8")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CSource:
     """A C file and the sizes of its tables.
 
@@ -40,6 +40,10 @@ class CSource:
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        n_lines = self.text.count("\n")
+        return f"CSource({n_lines:,} lines of C, {self.n_table_bytes:,} bytes of tables)"
 
     @property
     def n_table_bytes(self) -> int:
