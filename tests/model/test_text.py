@@ -16,6 +16,7 @@ from spinney.model import export_text
 from spinney.model.text import SumWriter
 from spinney.tree.convert import from_sklearn
 from spinney.tree.structure import Tree
+from tests.small_models import FORESTS, small_model
 
 
 def tree_of_two_splits(**changes: Any) -> Tree:
@@ -68,6 +69,34 @@ def test_rules_and_classes_read_as_expected() -> None:
         "else:\n"
         "    yes (0.75)\n"
     )
+
+
+def test_leaves_that_add_up_are_scores_with_their_signs() -> None:
+    scores = np.array([[-0.0499, 0.0499], [1.0, 0.0], [0.25, -0.5]])
+    text = export_text(tree_of_two_splits(leaf_values=scores), class_names=["neg", "pos"])
+    lines = [line.strip() for line in text.splitlines()]
+    assert [line for line in lines if line.startswith("scores")] == [
+        "scores pos -0.5, neg +0.25",
+        "scores neg +1, pos +0",
+        "scores neg -0.0499, pos +0.0499",
+    ]
+
+
+@pytest.mark.parametrize("name", FORESTS)
+def test_leaves_are_scores_in_forests_whose_trees_add_up_alone(name: str) -> None:
+    model = small_model(name)
+    is_forest = hasattr(model, "trees_") or hasattr(model, "leaf_values_")
+    text = export_text(model, tree=0 if is_forest else None)
+    adds_up = name.startswith(("fao", "tao_gradient", "refined")) and hasattr(model, "classes_")
+    assert ("scores " in text) == adds_up
+    assert "value = " in text or "(" in text or adds_up or "score[" in text
+
+
+def test_of_many_scores_the_largest_are_written() -> None:
+    values = np.array([[0.1, -0.9, 0.3, 0.2, -0.4, 0.0]] * 3)
+    tree = tree_of_two_splits(leaf_values=values, leaf_indptr=np.zeros(19, dtype=np.int64))
+    text = export_text(tree, class_names=list("abcdef"))
+    assert "scores b -0.9, e -0.4, c +0.3, d +0.2, … 2 more\n" in text
 
 
 def test_without_class_names_the_values_are_shown() -> None:

@@ -123,6 +123,21 @@ def test_leaves_say_the_class_and_its_share() -> None:
         assert f"{names[values.argmax()]} {100 * values.max():.0f} %" in words
 
 
+@pytest.mark.parametrize("name", ["fao_forest_classifier", "tao_gradient_boosting_classifier"])
+def test_leaves_that_add_up_say_scores_with_their_signs(name: str) -> None:
+    model = small_model(name)
+    display = plot_tree(model, tree=0)
+    words = words_in(display.ax_)
+    tree = model.trees_[0]
+    for values in tree.leaf_values:
+        told = f"{values.max():+.2g}".replace("-", "−")
+        assert any(word.startswith(f"{values.argmax()} {told[0]}") for word in words)
+    assert not any(word.endswith(" %") for word in words)
+    assert "leaves: the largest score" in display.ax_.get_xlabel()
+    shares = plot_tree(small_model("tao_forest_classifier"), tree=0)
+    assert "score" not in shares.ax_.get_xlabel()
+
+
 def test_values_of_leaves_are_written_in_full_digits() -> None:
     X = rows()
     model = spinney.TAOTreeRegressor(max_depth=2, random_state=0).fit(X, X[:, 0] * 100)

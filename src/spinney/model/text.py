@@ -10,15 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from spinney.estimators.parameters import check_integer
 from spinney.estimators.predictor import encoding_of
 from spinney.estimators.readout import readout_of
+from spinney.tree.readout import holds_scores
 from spinney.tree.structure import Tree
 from spinney.tree.view import LeafView, NodeView, SplitView, view_tree
 
 INDENT = "    "
+
+#: Scores of a leaf that are written, those that add or take most.
+MOST_SCORES = 4
 
 
 def export_text(
@@ -58,7 +62,9 @@ def export_text(
     Returns
     -------
     str
-        Rows for which the rule holds go on in the lines below it, which is the right child.
+        Rows for which the rule holds go on in the lines below it, which is the right child. A leaf
+        says the class that most of its rows had and their share, ``pos (0.97)``; in forests whose
+        trees add up, scores: ``scores pos +0.0499, neg -0.0499``.
 
     Examples
     --------
@@ -70,7 +76,8 @@ def export_text(
     >>> export_text(tree).splitlines()[0].startswith("if ")
     True
     """
-    shown = _tree_of(model, tree)
+    trees, number = _trees_of(model, tree)
+    shown = trees[number]
     encoding = encoding_of(model)
     indicators: frozenset[str] = frozenset()
     if feature_names is None:
@@ -85,7 +92,8 @@ def export_text(
     if max_weights is not None:
         check_integer("max_weights", max_weights, minimum=1, example="5")
     root = view_tree(shown, feature_names)
-    writer = SumWriter(digits, max_weights, _spread(scale, root), indicators)
+    has_scores = holds_scores(trees)
+    writer = SumWriter(digits, max_weights, _spread(scale, root), indicators, has_scores)
     return "\n".join(_lines(root, writer, class_names)) + "\n"
 
 
@@ -103,12 +111,15 @@ class SumWriter:
         Spread of each feature by name.
     indicators : frozenset of str
         Features that are 1 where what their name says is true, and 0 elsewhere.
+    has_scores : bool
+        Whether leaves hold scores of classes that add up, and not class fractions.
     """
 
     digits: int
     max_weights: int | None
     spread: dict[str, float]
     indicators: frozenset[str] = frozenset()
+    has_scores: bool = False
 
     def number(self, value: float) -> str:
         """`value` rounded, without needless zeros."""
@@ -178,11 +189,25 @@ def _answer(leaf: LeafView, writer: SumWriter, class_names: Sequence[str] | None
     """What a leaf says, in one line or in one line an output."""
     if leaf.tree.is_linear:
         return _formulas(leaf, writer, class_names)
+    if class_names is not None and writer.has_scores:
+        return [_scores(leaf.value, writer, class_names)]
     if class_names is not None:
         best = int(np.argmax(leaf.value))
         return [f"{class_names[best]} ({writer.number(float(leaf.value[best]))})"]
     values = [writer.number(float(value)) for value in leaf.value]
     return [f"value = {values[0]}" if len(values) == 1 else f"value = [{', '.join(values)}]"]
+
+
+def _scores(scores: NDArray[np.float64], writer: SumWriter, class_names: Sequence[str]) -> str:
+    """The scores of most effect in one line, with their signs."""
+    order = np.argsort(-np.abs(scores), kind="stable")
+    parts = [
+        f"{class_names[k]} {'-' if scores[k] < 0 else '+'}{writer.number(abs(float(scores[k])))}"
+        for k in order[:MOST_SCORES].tolist()
+    ]
+    if len(order) > MOST_SCORES:
+        parts.append(f"… {len(order) - MOST_SCORES} more")
+    return f"scores {', '.join(parts)}"
 
 
 def _formulas(leaf: LeafView, writer: SumWriter, class_names: Sequence[str] | None) -> list[str]:
@@ -198,8 +223,8 @@ def _formulas(leaf: LeafView, writer: SumWriter, class_names: Sequence[str] | No
     return [f"value[{output}] = {text}" for output, text in enumerate(sums)]
 
 
-def _tree_of(model: object, number: int | None) -> Tree:
-    """The tree in `model`, or `model` itself, or one of its trees."""
+def _trees_of(model: object, number: int | None) -> tuple[tuple[Tree, ...], int]:
+    """The trees of `model`, or `model` itself, and the place of the one that is meant."""
     trees = getattr(model, "trees_", None)
     if hasattr(model, "leaf_values_") and not isinstance(model, Tree):  # a refined forest
         trees = readout_of(model).forest.trees
@@ -209,13 +234,12 @@ def _tree_of(model: object, number: int | None) -> Tree:
                 f"tree={number} of a forest of {len(trees)} trees; give the number of one, from 0 "
                 f"to {len(trees) - 1}; try tree=0."
             )
-        found = trees[number]
-    else:
-        found = getattr(model, "tree_", model)
-        if number is not None:
-            raise ValueError(f"tree={number} of a single tree; give tree=None.")
+        return trees, number
+    found = getattr(model, "tree_", model)
+    if number is not None:
+        raise ValueError(f"tree={number} of a single tree; give tree=None.")
     if isinstance(found, Tree):
-        return found
+        return (found,), 0
     raise TypeError(
         f"model={type(model).__name__} holds no spinney tree; give a Tree or a fitted estimator; "
         "try fit first, or spinney.tree.from_sklearn for a scikit-learn tree."

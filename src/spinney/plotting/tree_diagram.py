@@ -24,8 +24,10 @@ from spinney.plotting.fitted import (
     node_totals,
     rows_of,
     tree_of,
+    trees_of,
 )
 from spinney.plotting.hyperplane import Hyperplane, checked_image_shape, hyperplane_of
+from spinney.tree.readout import holds_scores
 from spinney.tree.structure import Tree
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ class TreeDisplay:
         Mean of y over the rows that reach each node of a regression; NaN where there are none.
     class_names : list of str or None
         Names of the classes, None of a regression.
+    has_scores : bool
+        Whether leaves hold scores of classes that add up, and not class fractions.
     image_shape : tuple of int or None
         Height and width of pictures.
     scaled_by : str or None
@@ -81,6 +85,7 @@ class TreeDisplay:
     class_counts: NDArray[np.int64] | None = None
     means: NDArray[np.float64] | None = None
     class_names: list[str] | None = None
+    has_scores: bool = False
     image_shape: tuple[int, int] | None = None
     scaled_by: str | None = None
     max_weights: int = MOST_WEIGHTS
@@ -119,6 +124,7 @@ class TreeDisplay:
             clipped=clipped,
             hyperplanes={node: hyperplane_of(shown, node, names, spread) for node in splits},
             class_names=names_of_classes(model, class_names, shown.n_outputs),
+            has_scores=holds_scores(trees_of(model)),
             image_shape=shape,
             scaled_by=scaled_by,
             max_weights=checked_count("max_weights", max_weights, least=1),

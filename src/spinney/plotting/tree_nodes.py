@@ -222,7 +222,7 @@ class NodeWriter:
             strip.shares(pen, counts[node].astype(np.float64), self.colors, gid)
         elif value is not None:
             strip.place(pen, *self._value_range(), value, gid)
-        elif _are_shares(values):
+        elif not self.display.has_scores:
             strip.shares(pen, values[leaf], self.colors, gid)
         else:
             largest = float(np.abs(values).max()) or 1.0
@@ -266,7 +266,15 @@ class NodeWriter:
                 parts.append("mark: mean of y")
             elif not self.tree.is_linear:
                 parts.append("mark: value")
+        elif self._says_scores:
+            parts.append("leaves: the largest score")
         return "; ".join(parts)
+
+    @property
+    def _says_scores(self) -> bool:
+        """Whether leaves are written as a class and its score."""
+        display = self.display
+        return display.class_names is not None and display.has_scores and not self.tree.is_linear
 
     def _note_of_planes(self) -> str:
         scaled_by = self.display.scaled_by
@@ -297,7 +305,7 @@ class NodeWriter:
     def _strip_height(self) -> float:
         """Height of all strips: scores of classes, which go up and down, need more."""
         display = self.display
-        has_shares = display.class_names is None or _are_shares(self.tree.leaf_values)
+        has_shares = display.class_names is None or not display.has_scores
         return STRIP if has_shares or display.class_counts is not None else SCORES
 
     def _has_strip(self, node: int) -> bool:
@@ -334,7 +342,7 @@ class NodeWriter:
         best = int(values.argmax())
         sign = "+" if values[best] >= 0 else ""
         end = f" {sign}{number(float(values[best]), 2)}"
-        if _are_shares(tree.leaf_values):
+        if not self.display.has_scores:
             end = f" {100 * values[best]:.0f} %"
         return _joined(names[best], end, room)
 
@@ -398,11 +406,6 @@ def _numbers(values: NDArray[np.float64], room: float) -> str:
         if width_of(words, FONT_SIZE) <= room:
             return words
     return f"{told[0]}, …"
-
-
-def _are_shares(values: NDArray[np.float64]) -> bool:
-    """Whether leaves hold class fractions, not scores."""
-    return bool((values >= 0).all() and np.allclose(values.sum(axis=1), 1.0))
 
 
 def _leaves_below(left: NDArray[np.int32], right: NDArray[np.int32], node: int) -> int:

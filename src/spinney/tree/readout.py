@@ -5,12 +5,14 @@ The estimators make it; explanations and reports, which lie below them, know it 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.tree.forest import Forest
+from spinney.tree.structure import Tree
 
 Floats = NDArray[np.float64]
 
@@ -55,3 +57,16 @@ class Readout(Protocol):
 
     def labels(self, totals: Floats) -> NDArray[Any]:
         """Class of each row."""
+
+
+def holds_scores(trees: Iterable[Tree]) -> bool:
+    """Whether leaves of these trees hold scores of classes to add up, and not class fractions.
+
+    The answer is of use for classifiers alone. Linear leaves give scores.
+    """
+    return not all(
+        not tree.is_linear
+        and bool((tree.leaf_values >= 0).all())
+        and np.allclose(tree.leaf_values.sum(axis=1), 1.0)
+        for tree in trees
+    )
