@@ -22,8 +22,8 @@ def main() -> None:
     applicant = table.iloc[[refused[0]]]
     print(applicant.to_string(index=False), end="\n\n")
 
-    print("--- why, by the tree; values are compared with the mean applicant")
-    print(explain(tree, applicant, data=table), end="\n\n")
+    print("--- why, by the tree; the applicant is compared with the typical one")
+    print(explain(tree, applicant), end="\n\n")
 
     for name, model in (("the tree", tree), ("a forest of 8 trees", forest)):
         print(f"--- what would change the answer of {name}?")

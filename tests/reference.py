@@ -6,7 +6,7 @@ library. Slowness is welcome; cleverness is not.
 
 from __future__ import annotations
 
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 
 import numpy as np
 from scipy.optimize import linprog, minimize
@@ -788,3 +788,22 @@ def least_change(trees, is_wanted, x, lower=-np.inf, upper=np.inf, margin=0.0):
             pairs = [pair for tree, leaf in ways for pair in half_spaces(tree, leaf, margin)]
             least = min(least, distance_to(x, pairs, lower, upper))
     return least
+
+
+# --- explanations ------------------------------------------------------------------------------
+
+
+def shapley_values(answer, start, end, columns):
+    """What each column adds to an answer on the way from one row to another, over all orders."""
+    n_columns = max(columns) + 1
+    orders = list(permutations(range(n_columns)))
+    adds = [0.0] * n_columns
+    for order in orders:
+        row = list(start)
+        before = answer(row)
+        for column in order:
+            row = [end[k] if of_column == column else row[k] for k, of_column in enumerate(columns)]
+            after = answer(row)
+            adds[column] += (after - before) / len(orders)
+            before = after
+    return adds

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from spinney import TAOForestClassifier, TAOTreeClassifier, TAOTreeRegressor, Tree
+from spinney.tables.typical import typical_of_numbers
 from spinney.tree import Forest
 from spinney.tree.structure import children_of
 
@@ -62,7 +63,7 @@ def as_classifier(tree, labels=None):
     model.tree_, model.n_features_in_, model.encoding_ = tree, tree.n_features, None
     model.classes_ = np.arange(tree.n_outputs) if labels is None else np.asarray(labels)
     model.n_classes_, model.n_outputs_ = tree.n_outputs, 1
-    return model
+    return from_zero(model)
 
 
 def as_regressor(tree):
@@ -70,7 +71,7 @@ def as_regressor(tree):
     model = TAOTreeRegressor()
     model.tree_, model.n_outputs_, model.n_features_in_ = tree, tree.n_outputs, tree.n_features
     model.encoding_ = None
-    return model
+    return from_zero(model)
 
 
 def as_voting_forest(trees):
@@ -80,6 +81,12 @@ def as_voting_forest(trees):
     model.n_features_in_, model.encoding_ = trees[0].n_features, None
     model.classes_, model.n_outputs_ = np.arange(trees[0].n_outputs), 1
     model.n_classes_ = trees[0].n_outputs
+    return from_zero(model)
+
+
+def from_zero(model):
+    """The model, whose typical row is all zeros."""
+    model.typical_ = typical_of_numbers(np.zeros(model.n_features_in_))
     return model
 
 

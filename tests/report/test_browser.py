@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -395,7 +396,10 @@ def test_a_row_is_followed_through_every_tree(forest, digits_page, open_report):
         score = weights @ x[0, tree.split_indices[used]] + tree.bias[node]
         # The core and the page round each product and sum to float32; the terms are exact.
         assert float(step.get_attribute("data-score")) == pytest.approx(score, rel=1e-5)
-        assert float(step.get_attribute("data-sum")) == pytest.approx(score, rel=1e-9)
+        assert float(step.get_attribute("data-sum")) == pytest.approx(score, rel=1e-6)
+        typical = forest.typical_.coordinates[tree.split_indices[used]].astype(float)
+        start = weights @ typical + tree.bias[node]
+        assert float(step.get_attribute("data-base")) == pytest.approx(start, rel=1e-6)
 
 
 def test_all_contributions_of_a_split_can_be_seen(forest, digits_page, open_report):
@@ -412,7 +416,8 @@ def test_all_contributions_of_a_split_can_be_seen(forest, digits_page, open_repo
     more.click()
     x = digits()[0][317]
     columns = tree.split_indices[:n_terms]
-    products = tree.split_weights[:n_terms].astype(float) * x[columns]
+    differences = x[columns] - forest.typical_.coordinates[columns]
+    products = tree.split_weights[:n_terms].astype(float) * differences
     assert bars.count() == 1 + np.count_nonzero(products)
     assert more.count() == 0
     label = bars.nth(7).locator("th").inner_text()
@@ -420,9 +425,55 @@ def test_all_contributions_of_a_split_can_be_seen(forest, digits_page, open_repo
     assert shown == pytest.approx(products[columns == int(label[1:])][0], abs=0.002)
 
 
+def test_a_row_starts_from_the_typical_row_and_not_from_zero(tmp_path, open_report):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(300, 2)), rng.normal(1000, 1, 300)])
+    y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
+    model = spinney.TAOTreeClassifier(max_depth=1, alpha=0.01, random_state=0).fit(X, y)
+    opened = open_report(model.report(tmp_path / "r.html", X[:20]), "rows&row=3")
+    labels = opened.texts(".steps .bars th")
+    shown = dict(zip(labels, numbers_of(opened.page.locator(".steps .bars .figure")), strict=True))
+    plane = dict(zip(model.tree_.split_indices, model.tree_.split_weights, strict=True))
+    typical = model.typical_.coordinates
+    start = model.tree_.bias[0] + sum(w * typical[column] for column, w in plane.items())
+    assert labels[0] == "typical row"
+    assert shown["typical row"] == pytest.approx(start, rel=1e-3, abs=0.002)
+    for column, weight in plane.items():
+        added = weight * (X[3, column] - typical[column])
+        assert shown[f"x{column}"] == pytest.approx(added, rel=1e-3, abs=0.002)
+    assert "weight × (value − typical value)" in opened.page.locator("#way").inner_text()
+
+
+def test_models_without_a_typical_row_start_from_the_bias(tmp_path, open_report):
+    model = copy.copy(small_model("tao_tree_classifier"))
+    del model.typical_
+    opened = open_report(model.report(tmp_path / "r.html", rows()), "rows&row=3")
+    assert opened.texts(".steps li[data-node='0'] th")[0] == "bias"
+    assert "knows no typical row" in opened.page.locator("#way").inner_text()
+
+
+def test_leaves_that_add_up_are_shown_as_scores(tmp_path, open_report):
+    model = small_model("fao_forest_classifier")
+    opened = open_report(model.report(tmp_path / "r.html", rows()), "rows&row=3")
+    opened.page.wait_for_selector("tr[data-tree='0']")
+    leaf = model.apply(rows()[3:4])[0, 0]
+    tree = model.trees_[0]
+    largest = tree.leaf_values[tree.leaf_index[leaf]].max()
+    said = opened.page.locator("tr[data-tree='0'] td").nth(3).inner_text()
+    assert f"score {'+' if largest >= 0 else ''}" in said
+    [shown] = numbers_of(opened.page.locator("tr[data-tree='0'] td:nth-child(4) .quiet"))
+    assert shown == pytest.approx(largest, abs=0.002)
+    opened.ask("node => spinneyExplorer.go({ view: 'trees', tree: 0, node })", int(leaf))
+    opened.page.wait_for_selector("#node-detail h3:has-text('Scores that it adds')")
+    assert "+" in "".join(opened.texts("#node-detail .bars .figure"))
+
+
 def numbers_of(cells: Any) -> list[float]:
     """Figures as the page writes them."""
-    return [float(text.replace("\u2212", "-")) for text in cells.all_inner_texts()]
+    return [
+        float(text.replace("score", "").replace("\u202f", "").replace("\u2212", "-"))
+        for text in cells.all_inner_texts()
+    ]
 
 
 def paths_of(forest: Any, x: np.ndarray) -> list[np.ndarray]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
-from spinney.estimators.predictor import encoding_of
+from spinney.estimators.predictor import encoding_of, typical_of
 from spinney.estimators.readout import readout_of
 from spinney.estimators.renamed import OldNames
 
@@ -113,7 +113,9 @@ class Reported(OldNames):
 
         readout = readout_of(self)
         names = self._names_of_coordinates()
-        return Subject(self, readout, self._coordinates_of, names, encoding_of(self))
+        found = typical_of(self)
+        typical = None if found is None else found.coordinates
+        return Subject(self, readout, self._coordinates_of, names, encoding_of(self), typical)
 
     def _names_of_coordinates(self) -> list[str]:
         """Names of what the hyperplanes are over."""

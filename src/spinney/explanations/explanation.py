@@ -1,6 +1,7 @@
 """What is said of one prediction: a tree of frozen values, as text, HTML or a dict.
 
-Numbers are float64. At a split the contributions and the base add up to the score; the outputs of a
+Numbers are float64. What the columns add is the difference between the answers for the row and for
+the typical row. At a split the contributions and the base add up to the score; the outputs of a
 linear leaf are the sums of theirs; what the trees add and the offsets add up to the totals.
 """
 
@@ -9,9 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from spinney.explanations.words import Markup, element, number, plural, signed, table
+from spinney.explanations.reading import UNSEEN
+from spinney.explanations.words import Markup, element, moment, number, plural, signed, table
 
 Row = tuple[float, ...]
+
+#: Scores of a leaf that people are shown.
+MOST_SCORES = 4
 
 #: Columns that people are shown; `features` has all of them.
 MOST_COLUMNS = 8
@@ -19,7 +24,7 @@ MOST_COLUMNS = 8
 
 @dataclass(frozen=True)
 class Contribution:
-    """One term of a weighted sum.
+    """One term of a weighted sum, beside that of the typical row.
 
     Attributes
     ----------
@@ -27,18 +32,27 @@ class Contribution:
         The coordinate, such as ``age``, ``age is missing`` or ``job = cook``.
     column : str
         The column of X that it comes from.
-    value : float
-        The row's coordinate, less that of the mean row if `explain` was given data.
+    value, typical : float
+        The coordinate of the row and of the typical row: numbers in their own units, days since
+        1970-01-01 of a date, 0 or 1 of what is true or false.
     weight : float
     amount : float
-        weight * value.
+        ``weight * (value - typical)``.
+    kind : str
+        "number", "datetime" or "duration"; "is_level", "is_rest" or "is_missing" of what is true or
+        false; "target_mean".
+    is_missing : bool
+        Whether the row has no value in the column. `value` is then what stands in for it.
     """
 
     name: str
     column: str
     value: float
+    typical: float
     weight: float
     amount: float
+    kind: str = "number"
+    is_missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,8 +65,10 @@ class SplitStep:
         Number of the node in its tree.
     contributions : tuple of Contribution
         Largest first.
+    bias : float
+        Offset of the hyperplane: the score is this and the sum of ``weight * coordinate``.
     base : float
-        What is there before any contribution: the bias, or the score of the mean row.
+        Score of the typical row.
     score : float
         ``base`` plus all contributions.
     distance : float
@@ -65,6 +81,7 @@ class SplitStep:
 
     node: int
     contributions: tuple[Contribution, ...]
+    bias: float
     base: float
     score: float
     distance: float
@@ -76,7 +93,7 @@ class SplitStep:
         return _by_column(self.contributions)
 
     def text(self, max_terms: int = 4) -> str:
-        """The inequality in one line.
+        """The inequality in one line, in values as they are.
 
         Parameters
         ----------
@@ -89,7 +106,7 @@ class SplitStep:
         sign = ">=" if self.goes == "right" else "<"
         sum_text = _sum_text(self.contributions, max_terms)
         return (
-            f"{sum_text} = {number(self.score - self.base)} {sign} {number(-self.base)} -> "
+            f"{sum_text} = {number(self.score - self.bias)} {sign} {number(-self.bias)} -> "
             f"{self.goes} (by {number(abs(self.score))}, {distance})"
         )
 
@@ -97,9 +114,18 @@ class SplitStep:
         """A split of one coordinate as a bound on its value."""
         signs = (">=", "<") if part.weight > 0 else ("<=", ">")
         sign = signs[0] if self.goes == "right" else signs[1]
-        return (
-            f"{_shown_name(part)} = {number(part.value)} {sign} {number(-self.base / part.weight)}"
-        )
+        threshold = part.value - self.score / part.weight
+        shown = [_moment_or_number(part.kind, value) for value in (part.value, threshold)]
+        if part.is_missing and part.kind != "is_missing":
+            return f"{_shown_name(part)} is missing, taken as {shown[0]} {sign} {shown[1]}"
+        return f"{_shown_name(part)} = {shown[0]} {sign} {shown[1]}"
+
+    def _beside_text(self, max_terms: int) -> str:
+        """What the columns add to the score of the typical row."""
+        side = "right" if self.base >= 0 else "left"
+        shown = list(self.by_column.items())[:max_terms]
+        parts = ", ".join(f"{name} {signed(part)}" for name, part in shown)
+        return f"the typical row has {signed(self.base)} ({side}); {parts}"
 
 
 @dataclass(frozen=True)
@@ -113,6 +139,9 @@ class LeafAnswer:
         What it says: class fractions, numbers, or scores of a linear leaf.
     intercepts : tuple of float
         Of a linear leaf; empty for a constant one.
+    bases : tuple of float
+        What a linear leaf would say of the typical row: with the contributions they add up to the
+        outputs. Empty for a constant one.
     contributions : tuple of tuple of Contribution
         Terms of each output of a linear leaf, largest first; empty for a constant one.
     """
@@ -120,7 +149,13 @@ class LeafAnswer:
     node: int
     outputs: Row
     intercepts: Row = ()
+    bases: Row = ()
     contributions: tuple[tuple[Contribution, ...], ...] = ()
+
+    @property
+    def columns(self) -> set[str]:
+        """Columns that a linear leaf weighs."""
+        return {part.column for of_output in self.contributions for part in of_output}
 
 
 @dataclass(frozen=True)
@@ -153,30 +188,36 @@ class TreeExplanation:
 
 @dataclass(frozen=True)
 class FeatureSummary:
-    """One column over all splits on the way of the row.
+    """What one column has to do with the answer.
 
     Attributes
     ----------
     column : str
-    share : float
-        Its part of the decisions: at each split the size of its contribution, divided by the sum of
-        the sizes over all columns, averaged over the splits of a path, and over the trees by the
-        size of their weights. Shares of all columns add up to 1, unless no tree has a split.
+    value, typical : float, str, bool or None
+        The value of the row as it was given, and the typical one; None where it is missing, dates
+        as text.
     push : float
-        The same with a sign: positive where it pulled the row to the side it went, negative where
-        it pulled the other way.
+        What the column adds to the explained output: positive where it argues for the answer,
+        negative where it argues against. The pushes of all columns add up to what the model says of
+        the row less what it says of the typical row.
+    share : float
+        Size of the push, divided by the sum of the sizes over all columns; 0 if all are 0.
+    adds : tuple of float
+        The same as `push` for every class or output.
+    error : float
+        Standard error of the push from the drawn orders; 0 if it is exact.
     n_splits : int
-        Splits on the way that weigh it.
-    in_leaves : float
-        What it adds to the explained output in linear leaves, trees by their weights; 0 if leaves
-        are constant.
+        Splits on the way of the row that weigh the column.
     """
 
     column: str
-    share: float
+    value: float | str | bool | None
+    typical: float | str | bool | None
     push: float
+    share: float
+    adds: Row
+    error: float
     n_splits: int
-    in_leaves: float
 
 
 @dataclass(frozen=True)
@@ -191,13 +232,16 @@ class Explanation:
         What ``predict`` says: a label, a number, or a tuple of numbers.
     is_classifier : bool
     is_relative : bool
-        Whether contributions are of the difference from the mean row.
+        Whether there is a typical row to start from; False if zeros stand in for it, because the
+        model does not know it and `explain` was given no data.
     output_names : tuple of str
         Classes, or outputs of a regression.
     output : int
         Place of the output that is told of most: the predicted class, or the first number.
     combination : str
         "one tree", "hard vote", "weighted vote", "soft vote", "sum", "weighted sum" or "average".
+    has_scores : bool
+        Whether leaves hold scores of classes that add up, and not class fractions.
     trees : tuple of TreeExplanation
     offsets : tuple of float
         Added to what the trees add.
@@ -205,8 +249,12 @@ class Explanation:
         What the trees add, summed, and the offsets.
     answer : tuple of float
         Probabilities, or the numbers to predict.
+    typical_answer : tuple of float
+        What the model says of the typical row, as `answer`.
     features : tuple of FeatureSummary
-        Columns that are weighed on the way, the largest share first.
+        Columns that add something or are weighed on the way, the largest share first.
+    n_orders : int
+        Orders of the columns over which pushes are means; 0 if they are exact.
     """
 
     model: str
@@ -216,11 +264,14 @@ class Explanation:
     output_names: tuple[str, ...]
     output: int
     combination: str
+    has_scores: bool
     trees: tuple[TreeExplanation, ...]
     offsets: Row
     totals: Row
     answer: Row
+    typical_answer: Row
     features: tuple[FeatureSummary, ...]
+    n_orders: int
 
     def text(self, max_trees: int = 3, max_terms: int = 4) -> str:
         """All of it in lines for people.
@@ -236,20 +287,13 @@ class Explanation:
         -------
         str
         """
-        lines = [self._headline()]
-        if self.is_relative:
-            lines.append("values are differences from the mean row, distances are in deviations")
+        lines = [self._headline(), *self._push_lines()]
         for tree in self._most_decisive()[:max_trees]:
             lines += ["", *_tree_lines(self, tree, max_terms)]
         if len(self.trees) > max_trees:
             lines += ["", f"… {plural(len(self.trees) - max_trees, 'more tree')}"]
         if len(self.trees) > 1:
             lines += ["", *self._sum_lines()]
-        if self.features:
-            lines += ["", "columns on the way: share of the decisions, and which way they pulled"]
-            shown = self.features[:MOST_COLUMNS]
-            lines += [f"  {f.share:6.1%} {f.push:+7.1%}  {f.column}" for f in shown]
-            lines += [f"  {rest}" for rest in self._columns_left_out()]
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -258,16 +302,17 @@ class Explanation:
     def _repr_html_(self) -> str:
         """A small version for notebooks."""
         parts: list[Markup] = [element("p", element("b", self._headline()))]
+        rows: list[tuple[str, ...]] = [
+            (f.column, _shown_value(f.value), _shown_value(f.typical), self._push_text(f.push))
+            for f in self.features[:MOST_COLUMNS]
+        ]
+        parts += [element("p", line) for line in self._push_head()]
+        parts.append(table(("column", "value", "typical", "adds"), rows))
+        parts += [element("p", rest) for rest in self._columns_left_out()]
         for tree in self._most_decisive()[:3]:
             head, *rest = _tree_lines(self, tree, 4)
             items = (element("li", line.strip()) for line in rest)
             parts += [element("p", head), element("ul", *items)]
-        rows: list[tuple[str, ...]] = [
-            (f.column, f"{f.share:.1%}", f"{f.push:+.1%}", str(f.n_splits))
-            for f in self.features[:MOST_COLUMNS]
-        ]
-        parts.append(table(("column", "share", "push", "splits"), rows))
-        parts += [element("p", rest) for rest in self._columns_left_out()]
         return element("div", *parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -282,11 +327,44 @@ class Explanation:
             return said
         return f"{said}: {self.combination} of {plural(len(self.trees), 'tree')}"
 
+    def _push_lines(self) -> list[str]:
+        """What the columns add, the largest first, in words and figures."""
+        shown = self.features[:MOST_COLUMNS]
+        figures = [self._push_text(feature.push) for feature in shown]
+        width = max(map(len, figures), default=0)
+        lines = [
+            f"  {figure:>{width}}  {_value_text(feature)}"
+            for figure, feature in zip(figures, shown, strict=True)
+        ]
+        return [*self._push_head(), *lines, *(f"  {rest}" for rest in self._columns_left_out())]
+
+    def _push_head(self) -> list[str]:
+        """From what the model says of the typical row to what it says of this one."""
+        k = self.output
+        about = f" for {self.output_names[k]}" if self.is_classifier else ""
+        typical = number(self.typical_answer[k], 3)
+        start = "the typical row" if self.is_relative else "a row of zeros"
+        known = [] if self.is_relative else ["this model knows no typical row; try data=X"]
+        if not self.features:
+            return [*known, f"of {start} it says {typical}{about}"]
+        difference = signed(self.answer[k] - self.typical_answer[k], 3)
+        head = f"of {start} it says {typical}{about}; the columns of this row add {difference}:"
+        if not self.n_orders:
+            return [*known, head]
+        error = number(max(feature.error for feature in self.features), 1)
+        return [*known, f"{head[:-1]} (standard errors up to {error}):"]
+
     def _columns_left_out(self) -> list[str]:
         """A line on the columns that are not shown, if there are any."""
         left_out = self.features[MOST_COLUMNS:]
-        share = sum(feature.share for feature in left_out)
-        return [f"… {plural(len(left_out), 'more column')}, {share:.1%}"] if left_out else []
+        push = sum(feature.push for feature in left_out)
+        if not left_out:
+            return []
+        return [f"… {plural(len(left_out), 'more column')}, {self._push_text(push)}"]
+
+    def _push_text(self, push: float) -> str:
+        """A part of a probability, or of a number."""
+        return f"{push:+.3f}" if self.is_classifier else signed(push)
 
     def _most_decisive(self) -> list[TreeExplanation]:
         """Trees that add most to the explained output first; of equal ones the first."""
@@ -375,9 +453,8 @@ def _tree_lines(explanation: Explanation, tree: TreeExplanation, max_terms: int)
     lines = [f"tree {tree.number}, leaf {tree.leaf.node}: {_leaf_text(explanation, tree)}"]
     for step in tree.steps:
         lines.append(f"  {step.text(max_terms)}")
-        shown = list(step.by_column.items())[:max_terms]
         if len(step.contributions) > 1:
-            lines.append("      " + ", ".join(f"{name} {signed(part)}" for name, part in shown))
+            lines.append(f"      {step._beside_text(max_terms)}")
     if tree.leaf.contributions:
         k = explanation.output
         sum_text = _sum_text(tree.leaf.contributions[k], max_terms, tree.leaf.intercepts[k])
@@ -389,9 +466,38 @@ def _tree_lines(explanation: Explanation, tree: TreeExplanation, max_terms: int)
 def _leaf_text(explanation: Explanation, tree: TreeExplanation) -> str:
     """What the leaf says, and what that counts."""
     outputs = tree.leaf.outputs
-    if explanation.is_classifier:
+    if explanation.is_classifier and explanation.has_scores:
+        said = _scores_text(explanation.output_names, outputs)
+    elif explanation.is_classifier:
         best = max(range(len(outputs)), key=outputs.__getitem__)
         said = f"{explanation.output_names[best]} ({number(outputs[best], 3)})"
     else:
         said = ", ".join(number(value) for value in outputs)
     return said if tree.weight == 1 else f"{said}, times {number(tree.weight)}"
+
+
+def _scores_text(names: tuple[str, ...], scores: Row) -> str:
+    """Scores of the classes that a leaf speaks of most, with their signs."""
+    order = sorted(range(len(scores)), key=lambda k: -abs(scores[k]))
+    order = [k for k in order if scores[k] > UNSEEN]
+    parts = [f"{names[k]} {signed(scores[k], 3)}" for k in order[:MOST_SCORES]]
+    if len(order) > MOST_SCORES:
+        parts.append(f"… {len(order) - MOST_SCORES} more")
+    return f"scores {', '.join(parts)}"
+
+
+def _value_text(feature: FeatureSummary) -> str:
+    """``age = 25 (typical 40.2)``, or what is missing."""
+    value = "missing" if feature.value is None else f"= {_shown_value(feature.value)}"
+    return f"{feature.column} {value} (typical {_shown_value(feature.typical)})"
+
+
+def _shown_value(value: float | str | bool | None) -> str:
+    if value is None:
+        return "missing"
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number(float(value)) if is_number else str(value)
+
+
+def _moment_or_number(kind: str, value: float) -> str:
+    return moment(value) if kind == "datetime" else number(value)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spinney.data import as_rows
-from spinney.tables import TableEncoding
+from spinney.tables import TableEncoding, TypicalRow
 from spinney.tree import Forest, Tree
 from spinney.tree.readout import Readout
 from spinney.tree.route import outputs
@@ -40,6 +40,8 @@ class Reading:
     column_names, coordinate_names : tuple of str
     columns : int64 ndarray
         Column of each coordinate.
+    typical : TypicalRow or None
+        What is typical of each column in training; None if the model does not know it.
     """
 
     model: Any
@@ -48,6 +50,7 @@ class Reading:
     column_names: tuple[str, ...]
     coordinate_names: tuple[str, ...]
     columns: NDArray[np.int64]
+    typical: TypicalRow | None = None
 
     @property
     def forest(self) -> Forest:
@@ -102,6 +105,19 @@ class Reading:
             sums = readout.forest.sums(rows, readout.tree_weights, is_softmax=is_softmax)
         return sums + readout.offsets
 
+    def answers(self, coordinates: NDArray[np.float32]) -> Floats:
+        """Probabilities, or numbers, of shape (n_rows, n_outputs)."""
+        return self.readout.finished(self.totals(coordinates))
+
+    @cached_property
+    def is_weighed(self) -> NDArray[np.bool_]:
+        """Coordinates that a hyperplane or a linear leaf of any tree weighs."""
+        is_weighed = np.zeros(self.forest.n_features, dtype=np.bool_)
+        for tree in self.forest.trees:
+            is_weighed[tree.split_indices] = True
+            is_weighed[tree.leaf_indices] = True
+        return is_weighed
+
     def predictions(self, totals: Floats) -> NDArray[Any]:
         """Labels, or numbers of shape (n_rows, n_outputs)."""
         return self.readout.labels(totals) if self.is_classifier else self.readout.finished(totals)
@@ -140,11 +156,14 @@ def read_model(model: object) -> Reading:
     readout = cast(Readout, model._readout())
     inner = getattr(model, "forest", None)
     encoding: TableEncoding | None = getattr(model, "encoding_", getattr(inner, "encoding_", None))
+    typical: TypicalRow | None = getattr(model, "typical_", getattr(inner, "typical_", None))
     n_columns = readout.forest.n_features if encoding is None else encoding.n_columns
     names = getattr(model, "feature_names_in_", [f"x{column}" for column in range(n_columns)])
     column_names = tuple(str(name) for name in names)
     if encoding is None:
         columns = np.arange(n_columns, dtype=np.int64)
-        return Reading(model, readout, None, column_names, column_names, columns)
-    coordinates = tuple(coordinate.name for coordinate in encoding.coordinates)
-    return Reading(model, readout, encoding, column_names, coordinates, encoding.columns)
+        return Reading(model, readout, None, column_names, column_names, columns, typical)
+    names_of_coordinates = tuple(coordinate.name for coordinate in encoding.coordinates)
+    return Reading(
+        model, readout, encoding, column_names, names_of_coordinates, encoding.columns, typical
+    )

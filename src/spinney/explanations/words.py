@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import html
 import math
 
 DIGITS = 4
+EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def number(value: float, digits: int = DIGITS) -> str:
@@ -20,9 +22,16 @@ def number(value: float, digits: int = DIGITS) -> str:
     return text.rstrip("0").rstrip(".") if decimals else text
 
 
-def signed(value: float) -> str:
+def signed(value: float, digits: int = DIGITS) -> str:
     """`value` rounded, with its sign."""
-    return number(value) if value < 0 else f"+{number(value)}"
+    return number(value, digits) if value < 0 else f"+{number(value, digits)}"
+
+
+def moment(days: float) -> str:
+    """A date, given days since 1970-01-01; with a time unless it is midnight."""
+    time = EPOCH + datetime.timedelta(days=days)
+    is_day = time.time() == datetime.time()
+    return str(time.date()) if is_day else time.isoformat(" ", "minutes")
 
 
 def plural(count: int, noun: str) -> str:

@@ -32,6 +32,8 @@ class Subject:
         What the hyperplanes are over.
     encoding : TableEncoding or None
         How columns become coordinates; None if they are the coordinates.
+    typical : float32 ndarray of shape (n_coordinates,) or None
+        The typical row of training, as the trees read it; None if the model does not know it.
     """
 
     model: Any
@@ -39,6 +41,7 @@ class Subject:
     coordinates_of: Callable[[Any], Matrix]
     coordinate_names: list[str]
     encoding: Any = None
+    typical: NDArray[np.float32] | None = None
 
     @property
     def forest(self) -> Forest:

@@ -19,6 +19,7 @@ from spinney.report.sample import chosen_rows, raw_values, row_arrays
 from spinney.report.subject import Rows, Subject
 from spinney.report.trees import PackedTrees, packed_trees
 from spinney.storage.atomic import replace_file
+from spinney.tree.readout import holds_scores
 
 #: A page stays below this, in bytes.
 LARGEST_PAGE = 15_000_000
@@ -76,13 +77,23 @@ def write_report(
         chosen = chosen_rows(subject, rows, int(max_rows))
         document["rows"] = _sample(subject, rows, chosen)
         blocks["rows"] = pack(row_arrays(subject, rows, chosen))
-    blocks["spreads"] = pack({"spreads": figures.spreads(rows, len(subject.coordinate_names))})
+    blocks["columns"] = pack(_column_arrays(subject, rows))
     used = PAGE_BYTES + len(escaped_json(document).encode()) + sum(map(len, blocks.values()))
     packed = packed_trees(subject, rows, LARGEST_PAGE - used)
     document |= {"precision": packed.precision, "nTreesShown": len(packed.blocks)}
     blocks |= _tree_blocks(packed)
     replace_file(path, page_parts(document, blocks))
     return Path(path)
+
+
+def _column_arrays(subject: Subject, rows: Rows | None) -> dict[str, NDArray[Any]]:
+    """Deviation of each coordinate, and the typical row if the model knows it."""
+    arrays: dict[str, NDArray[Any]] = {
+        "spreads": figures.spreads(rows, len(subject.coordinate_names))
+    }
+    if subject.typical is not None:
+        arrays["typical"] = subject.typical.astype(np.float32)
+    return arrays
 
 
 def _tree_blocks(packed: PackedTrees) -> dict[str, Block]:
@@ -108,6 +119,8 @@ def _document(
         "reject": None if readout.reject_label is None else str(readout.reject_label),
         "says": readout.says,
         "finish": readout.finish,
+        "hasTypical": subject.typical is not None,
+        "hasScores": subject.is_classifier and holds_scores(trees),
         "treeWeights": readout.tree_weights.tolist(),
         "offsets": readout.offsets.tolist(),
         "trees": [{"depth": tree.max_depth, "leaves": tree.n_leaves} for tree in trees],

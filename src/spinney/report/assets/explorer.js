@@ -4,6 +4,7 @@ const state = { view: "overview", tree: 0, node: 0, row: -1, filter: null };
 const VIEWS = hasRows ? ["overview", "trees", "rows"] : ["overview", "trees"];
 const views = {};
 let spreads = new Float32Array(nCoordinates).fill(1);
+let typical = new Float32Array(nCoordinates); // the row that contributions are measured from
 
 function go(changes) {
   Object.assign(state, changes);
@@ -131,7 +132,7 @@ async function start() {
     readAddress();
     renderAddress();
   });
-  ({ spreads } = await readBlock("spreads"));
+  ({ spreads, typical = typical } = await readBlock("columns"));
   await renderAddress();
   // For the console of the browser: the report, its trees and rows.
   window.spinneyExplorer = Object.freeze({ report, state, treeOf, rowsOf, go });

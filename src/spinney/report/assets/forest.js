@@ -220,16 +220,22 @@ class RowsOfReport {
     });
   }
 
-  // What each coordinate adds to a score, the largest first; zeros are left out.
+  // What each coordinate adds to the score of the typical row, the largest first; those that are
+  // typical are left out.
   contributions(plane, row) {
     const values = this.vector(row);
     const terms = [];
     plane.indices.forEach((coordinate, k) => {
-      const value = values[coordinate];
-      if (value !== 0)
-        terms.push({ coordinate, value, weight: plane.weights[k], product: plane.weights[k] * value });
+      const [value, weight] = [values[coordinate], plane.weights[k]];
+      const difference = value - typical[coordinate];
+      if (difference !== 0) terms.push({ coordinate, value, weight, product: weight * difference });
     });
     return terms.sort((a, b) => Math.abs(b.product) - Math.abs(a.product));
+  }
+
+  // The score of the typical row, from which contributions lead to that of a row.
+  typicalScore(plane, bias) {
+    return plane.indices.reduce((sum, at, k) => sum + plane.weights[k] * typical[at], bias);
   }
 
   leaf(row, tree) {

@@ -172,20 +172,17 @@ function leafAnswer(tree, node) {
   const items = values.map((value, k) => ({
     label: name(report.outputs[k]),
     value,
-    text: number(value),
-    colour: isClassifier && values.every((v) => v >= 0) ? colourOfClass(k) : null,
+    text: report.hasScores ? signed(value) : number(value),
+    colour: isClassifier && !report.hasScores ? colourOfClass(k) : null,
   }));
   if (isClassifier) items.sort((a, b) => b.value - a.value);
-  const kept =
-    isClassifier && values.every((value) => value >= 0) ? items.filter((item) => item.value > 0) : items;
+  const kept = isClassifier && !report.hasScores ? items.filter((item) => item.value > 0) : items;
   return make("section", {}, make("h3", {}, leafTitle()), barTable(kept, { few: 10, label: leafTitle() }));
 }
 
 function leafTitle() {
   if (!isClassifier) return "It says";
-  return report.finish === "softmax" || report.finish === "nearest"
-    ? "Scores that it adds"
-    : "Class fractions in training";
+  return report.hasScores ? "Scores that it adds" : "Class fractions in training";
 }
 
 function linearAnswer(tree, node) {

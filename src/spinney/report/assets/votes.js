@@ -243,11 +243,12 @@ function saysPart(rows, row, tree) {
       .join(", ");
   const said = report.says === "label" ? null : rows.saidBy(tree, row);
   const code = rows.labelBy(tree, row);
+  const figure = report.hasScores ? (score) => `score ${signed(score, 3)}` : (share) => number(share, 3);
   const dot = make("span", { class: "key", css: { "background-color": colourOfClass(code) } });
   return [
     dot,
     name(className(code)),
-    said ? make("span", { class: "quiet" }, ` ${number(said[code], 3)}`) : null,
+    said ? make("span", { class: "quiet" }, ` ${figure(said[code])}`) : null,
   ];
 }
 
@@ -266,6 +267,7 @@ async function showWay(holder, rows, row, number) {
       `Way through tree ${number} `,
       action("show in the tree", () => go({ view: "trees", node: leaf }), { class: "link" }),
     ),
+    quiet(wayNote()),
     make(
       "ol",
       { class: "steps" },
@@ -273,6 +275,12 @@ async function showWay(holder, rows, row, number) {
       make("li", {}, make("strong", {}, `Leaf ${leaf}`), " says ", saysPart(rows, row, tree)),
     ),
   );
+}
+
+function wayNote() {
+  return report.hasTypical
+    ? "Contributions are weight × (value − typical value) and start from the score of the typical row of training: the mean of each number, the most frequent level of each category."
+    : "This model knows no typical row: contributions are weight × value and start from the bias.";
 }
 
 function wayStep(tree, node, next, rows, row) {
@@ -285,16 +293,18 @@ function wayStep(tree, node, next, rows, row) {
     label: name(report.coordinates[term.coordinate]),
     value: term.product,
     text: signed(term.product),
-    title: `${number(term.weight)} × ${number(term.value)}`,
+    title: `${number(term.weight)} × (${number(term.value)} − ${number(typical[term.coordinate])})`,
   }));
-  const biasItem = { label: make("i", {}, "bias"), value: bias, text: signed(bias) };
+  const base = rows.typicalScore(plane, bias);
+  const baseItem = { label: make("i", {}, startName()), value: base, text: signed(base) };
   const isOff = score >= 0 !== isRight;
   return make(
     "li",
     {
       "data-node": node,
       "data-score": score,
-      "data-sum": terms.reduce((sum, term) => sum + term.product, bias),
+      "data-base": base,
+      "data-sum": terms.reduce((sum, term) => sum + term.product, base),
     },
     make(
       "p",
@@ -312,9 +322,14 @@ function wayStep(tree, node, next, rows, row) {
       report.imageShape
         ? picture(productsAsRow(terms), "Contributions of the pixels: orange pulls right, blue left")
         : null,
-      barTable([biasItem, ...items], { few: FEW_TERMS + 1, label: "Contributions", sumOf: otherTerms }),
+      barTable([baseItem, ...items], { few: FEW_TERMS + 1, label: "Contributions", sumOf: otherTerms }),
     ),
   );
+}
+
+// Where contributions start: at what the split says of the typical row.
+function startName() {
+  return report.hasTypical ? "typical row" : "bias";
 }
 
 // Terms that are not shown yet, as one bar: what is seen adds up to the score all the same.
