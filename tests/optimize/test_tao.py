@@ -119,15 +119,15 @@ def sparse_regression(n_rows=200, n_features=12):
 
 @pytest.mark.parametrize("order", ["root_first", "leaves_first"])
 @pytest.mark.parametrize("leaf_penalty", ["l1", "l2"])
-@pytest.mark.parametrize("monotone", [False, True])
-def test_trace_ends_with_the_objective_of_the_returned_tree(monotone, leaf_penalty, order):
+@pytest.mark.parametrize("strict_descent", [False, True])
+def test_trace_ends_with_the_objective_of_the_returned_tree(strict_descent, leaf_penalty, order):
     """Leaves and splits that no row reaches are pruned, and cost nothing."""
     X, y = sparse_regression()
     problem = regression_problem(X, y, np.ones(len(X)))
     for seed in range(3):
         options = TAOOptions(
             loss="squared_error", leaf="linear", leaf_penalty=leaf_penalty, alpha=0.5, seed=seed,
-            max_iter=8, monotone=monotone, order=order,
+            max_iter=8, strict_descent=strict_descent, order=order,
         )  # fmt: skip
         found = optimize_tree(problem, complete_topology(5), options)
         scratch = reference.objective(
