@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.datasets import load_digits
 
 from spinney import TAOBoostClassifier, TAOForestClassifier, TAOTreeClassifier, TAOTreeRegressor
 from spinney.data import classification_problem, regression_problem
-from spinney.optimize.tao import TAOOptions, optimize_tree
+from spinney.optimize.tao import TIGHTENING, TAOOptions, optimize_tree
 from spinney.tree import complete_topology
 
 X, Y = load_digits(return_X_y=True)
@@ -99,6 +100,30 @@ def test_linear_leaves_of_a_regression_keep_the_limit():
     tree.fit(X, targets)
     assert 0 < np.diff(tree.tree_.leaf_indptr).max() <= 3
     assert tree.score(X, targets) > 0.9
+
+
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_returned_tree_is_the_best_of_the_sweeps_under_the_limit(leaf):
+    """Sweeps that had not come down to it yet may have lower objectives: with more weights."""
+    problem = classification_problem(X[::4], Y[::4].astype(np.int32), 10, np.ones(len(Y[::4])))
+    for seed in range(3):
+        limits = {"max_weights": 4, "max_leaf_weights": 4 if leaf == "linear" else 0}
+        options = TAOOptions(leaf=leaf, max_iter=10, seed=seed, **limits)
+        trace = optimize_tree(problem, complete_topology(3), options).trace
+        n_exploring = 8
+        first = math.ceil(TIGHTENING[1] * n_exploring)
+        assert trace.objective[-1] <= min(trace.objective[first:])
+
+
+def test_given_tree_that_keeps_the_limit_is_never_made_worse():
+    problem = classification_problem(X[::4], Y[::4].astype(np.int32), 10, np.ones(len(Y[::4])))
+    options = TAOOptions(max_weights=4, max_iter=8)
+    start = optimize_tree(problem, complete_topology(3), options).unpruned
+    for seed, max_iter in ((1, 1), (2, 2), (3, 8)):
+        again = replace(options, seed=seed, max_iter=max_iter)
+        found = optimize_tree(problem, start, again)
+        assert found.trace.objective[-1] <= found.trace.objective[0]
+        assert most_weights(found.tree) <= 4
 
 
 def test_limit_of_all_columns_changes_nothing():

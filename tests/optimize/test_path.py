@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,10 +59,27 @@ def test_each_tree_starts_from_the_one_before(alphas: list[float]) -> None:
         assert found.trace.objective[0] == pytest.approx(expected)
 
 
-def test_no_tree_is_worse_than_the_one_before_it_under_its_own_alpha() -> None:
-    path = optimize_path(noisy_problem(), complete_topology(3), TAOOptions(max_iter=6), ALPHAS)
-    for found in path[1:]:
-        assert found.trace.objective[-1] <= found.trace.objective[0]
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {},
+        {"max_weights": 2},
+        {"max_weights": 2, "leaf": "linear", "max_leaf_weights": 1},
+        {"max_weights": 2, "max_iter": 1},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("alphas", [ALPHAS, ALPHAS[::-1]], ids=["increasing", "decreasing"])
+def test_no_tree_is_worse_than_the_one_before_it_under_its_own_alpha(
+    alphas: list[float], limits: dict[str, Any]
+) -> None:
+    for seed in range(3):
+        options = TAOOptions(**{"max_iter": 6, "seed": seed} | limits)
+        path = optimize_path(noisy_problem(), complete_topology(3), options, alphas)
+        for found in path[1:]:
+            assert found.trace.objective[-1] <= found.trace.objective[0] * (1 + 1e-7)
+            assert np.diff(found.tree.split_indptr).max() <= limits.get("max_weights", 5)
+            assert np.diff(found.tree.leaf_indptr).max() <= limits.get("max_leaf_weights", 5)
 
 
 def test_first_tree_is_that_of_a_single_fit() -> None:

@@ -38,7 +38,8 @@ def optimize_path(
 
     Notes
     -----
-    The objective of a tree is never above that of the tree before it under the same `alpha`: with
+    The objective of a tree is never above that of the tree before it under the same `alpha`, also
+    under a limit on weights, which the tree before it keeps, too. With
     ``strict_descent`` it never rises, else the best tree of the run, its start included, is kept.
 
     References

@@ -134,6 +134,8 @@ def optimize_tree(
 
     Default schedule: explore, that is accept every surrogate solution, since a strict guard
     freezes the tree in a poor optimum; keep the best tree; settle with guarded sweeps from there.
+    Under a limit on weights only trees that keep to it count: those of the sweeps that had come
+    down to it, and a given start.
     With ``strict_descent`` every step is guarded (footnote 2 of [1]_): the objective never rises.
 
     Parameters
@@ -177,7 +179,7 @@ class _Run:
         self.left, self.right = _topology_of(start)
         task = _task(problem, options)
         self.native = native_optimizer(problem, self.left, self.right, task, options)
-        self.has_tree = isinstance(start, Tree) and not self._has_limit()
+        self.has_tree = isinstance(start, Tree) and self._is_allowed(start)
         if resume is None:
             self._begin(start)
         else:
@@ -197,9 +199,9 @@ class _Run:
         else:
             _draw_into(self.native, options)
         self.best = self._record("start")
-        if self._has_limit() or not (self.has_tree or options.strict_descent):
+        if not self.has_tree and (self._has_limit() or not options.strict_descent):
             # A random tree pays next to no penalty, and must not win for that alone. A given one
-            # may have too many weights.
+            # has too many weights.
             self.best = math.inf
         self.native.keep()
 
@@ -327,12 +329,26 @@ class _Run:
         options = self.options
         return self._is_limit(options.max_weights) or self._is_limit(options.max_leaf_weights)
 
+    def _is_allowed(self, tree: Tree) -> bool:
+        """Whether a given tree, with the leaves it starts with, keeps to the limits."""
+        options = self.options
+        if self._is_limit(options.max_weights):
+            widest = int(np.diff(tree.split_indptr).max(initial=0))
+            if widest > options.max_weights:
+                return False
+        if self._is_limit(options.max_leaf_weights):
+            # Leaves of another kind are fitted anew, with all columns.
+            widest = int(np.diff(tree.leaf_indptr).max(initial=0))
+            return tree.leaf_kind == options.leaf and widest <= options.max_leaf_weights
+        return True
+
     def _is_limit(self, limit: int) -> bool:
         """Whether hyperplanes can have more weights than this; 0 stands for any number."""
         return 0 < limit < self.problem.n_features
 
     def _settle(self) -> None:
         """Guarded sweeps until the sweeps are used up or the objective stops falling."""
+        self._tighten(1.0)  # a given tree that keeps to the limits may settle at once
         while len(self.trace) < self.options.max_iter and not (self.is_settled or self.is_stopped):
             self._sweep(is_guarded=True)
             objective = self._record("settle")
