@@ -23,7 +23,7 @@ struct SplitOptions {
     CO2Options co2;
     std::size_t n_steps = 100;      ///< central_axis, perceptron
     std::size_t max_iter = 50;      ///< perceptron
-    std::size_t n_restarts = 4;     ///< oc1
+    std::size_t n_restarts = 0;     ///< oc1
     std::size_t n_jumps = 5;        ///< oc1
     std::size_t most_columns = 3;   ///< projections
     double ridge = 0.01;            ///< ridge, logistic
@@ -33,8 +33,8 @@ template <Design D>
 std::unique_ptr<SplitRule<D>> make_rule(const SplitOptions& options) {
     if (options.name == "axis") return axis_rule<D>();
     if (options.name == "co2") return co2_rule<D>(options.co2);
-    if (options.name == "central_axis") return central_axis_rule<D>(options.n_steps);
-    if (options.name == "perceptron") return perceptron_rule<D>(options.max_iter, options.n_steps);
+    if (options.name == "central_axis") return in_subspaces(central_axis_rule<D>(options.n_steps));
+    if (options.name == "perceptron") return in_subspaces(perceptron_rule<D>(options.max_iter, options.n_steps));
     if (options.name == "oc1") return oc1_rule<D>(options.n_restarts, options.n_jumps);
     if (options.name == "probes") return probes_rule<D>();
     if (options.name == "projections") return projections_rule<D>(options.most_columns);

@@ -591,6 +591,32 @@ def test_bytes_and_floats_give_the_same_tree(split):
     )
 
 
+# --- OC1 ------------------------------------------------------------------------------------------
+
+
+def oc1_sizes(offset, **values):
+    """Nodes of OC1 trees on two classes that overlap, and a third one far from both."""
+    sizes = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(160, 4))
+        y = (X @ rng.normal(size=4) + 0.3 * rng.normal(size=160) > 0).astype(np.int32)
+        y[:40], X[:40] = 2, X[:40] + offset
+        problem = classification_problem(X.astype(np.float32), y, 3, np.ones(160))
+        found = grow_tree(problem, options("oc1", seed=seed, **{"n_restarts": 0, **values}))
+        sizes.append(len(found.left))
+    return np.mean(sizes)
+
+
+def test_oc1_turns_about_the_middle_of_a_node():
+    """Far rows move the mean of all, not that of the nodes to which they do not go."""
+    assert oc1_sizes(100.0) < 1.15 * oc1_sizes(10.0)
+
+
+def test_jumps_of_oc1_make_smaller_trees():
+    assert oc1_sizes(10.0, n_jumps=40) < oc1_sizes(10.0, n_jumps=0)
+
+
 # --- numbers -------------------------------------------------------------------------------------
 
 

@@ -62,6 +62,8 @@ Rules<D> all_rules() {
     rules.emplace_back("axis", axis_rule<D>());
     rules.emplace_back("central axis", central_axis_rule<D>(50));
     rules.emplace_back("perceptron", perceptron_rule<D>(10, 50));
+    rules.emplace_back("central axis in subspaces", in_subspaces(central_axis_rule<D>(50)));
+    rules.emplace_back("perceptron in subspaces", in_subspaces(perceptron_rule<D>(10, 50)));
     rules.emplace_back("oc1", oc1_rule<D>(1, 2));
     rules.emplace_back("probes", probes_rule<D>());
     rules.emplace_back("projections", projections_rule<D>(3));

@@ -104,7 +104,8 @@ class GrowOptions:
     leaf_shrinkage : float
         How far leaves are drawn towards the nodes above them, in rows; 0 for not at all.
     n_candidates : int
-        Columns, pairs or sums of columns that a split tries; 0 for as many as there are columns.
+        Columns, pairs or sums of columns that a split tries, or the columns of the subspace of a
+        node for Ho's splits; 0 for as many as there are columns.
     co2 : CO2Options
         For ``split="co2"``.
     n_steps : int
@@ -112,7 +113,7 @@ class GrowOptions:
     max_iter : int
         Passes of the perceptron over the rows of a node.
     n_restarts, n_jumps : int
-        Random starts, and random steps out of a local minimum, of ``split="oc1"``.
+        Random starts, and random steps out of each local minimum, of ``split="oc1"``.
     most_columns : int
         Columns of a sum, for ``split="projections"``.
     ridge : float
@@ -132,7 +133,7 @@ class GrowOptions:
     co2: CO2Options = field(default_factory=CO2Options)
     n_steps: int = 100
     max_iter: int = 50
-    n_restarts: int = 4
+    n_restarts: int = 0
     n_jumps: int = 5
     most_columns: int = 3
     ridge: float = 0.01

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV
@@ -117,6 +118,13 @@ def test_words_of_a_split_reach_the_grower(split: str, name: str, values: Any) -
 def test_words_of_other_splits_change_nothing(split: str) -> None:
     other = {"n_restarts": 9, "n_jumps": 9, "max_columns": 9}
     assert same_forest(forest(split=split).fit(X, Y), forest(split=split, **other).fit(X, Y))
+
+
+def test_oc1_has_no_restarts_by_default() -> None:
+    """They fit each node better, and forests are the worse for it."""
+    fitted = GreedyForestClassifier(2, split="oc1", max_depth=3, random_state=0).fit(X, Y)
+    assert same_forest(fitted, clone(fitted).set_params(n_restarts=0).fit(X, Y))
+    assert not same_forest(fitted, clone(fitted).set_params(n_restarts=4).fit(X, Y))
 
 
 def test_more_candidates_find_better_splits() -> None:

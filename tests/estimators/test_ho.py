@@ -106,6 +106,30 @@ def test_passes_of_the_perceptron_reach_the_grower() -> None:
     assert not one.trees_[0].same_as(two.trees_[0])
 
 
+@both_splits
+def test_nodes_may_have_subspaces_of_their_own(split: str) -> None:
+    X, y = DIGITS[TRAIN], LABELS[TRAIN]
+    fitted = forest(split=split, max_features=12, feature_sampling="local").fit(X, y)
+    for tree in fitted.trees_:
+        n_columns = np.diff(tree.split_indptr)
+        assert n_columns.max() == 12
+        assert len(columns_of(tree)) > 30
+        assert np.array_equal(outputs(tree, as_rows(X.astype(np.float32))), np.eye(10)[y])
+
+
+def test_nodes_on_all_columns_are_as_trees_on_all_columns() -> None:
+    one, two = (
+        forest(max_features=None, n_estimators=1, feature_sampling=word).fit(IRIS, CODES)
+        for word in ("global", "local")
+    )
+    assert one.trees_[0].same_as(two.trees_[0])
+
+
+def test_there_are_as_many_trees_as_wanted_where_nodes_draw_their_columns() -> None:
+    fitted = forest(n_estimators=9, max_features=1, feature_sampling="local").fit(IRIS, CODES)
+    assert len(fitted.trees_) == 9
+
+
 # --- subspaces ------------------------------------------------------------------------------
 
 

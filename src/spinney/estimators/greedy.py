@@ -59,7 +59,7 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         How a node is split:
 
         - "axis": the best of the drawn columns, as in CART and random forests,
-        - "oc1": from there one weight after the other, with random restarts and jumps [1]_,
+        - "oc1": from there one weight after the other, with random jumps and restarts [1]_,
         - "probes": the best of random differences of two columns [2]_,
         - "projections": the best of random signed sums of a few columns,
         - "ridge", "lda", "logistic": a linear model of two groups of classes on the drawn
@@ -83,8 +83,9 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
     n_candidates : int or None, default=None
         Differences or sums that "probes" and "projections" try. None tries as many as there are
         drawn columns.
-    n_restarts, n_jumps : int, default=4, 5
-        Random starts, and random steps out of each local minimum, of "oc1".
+    n_restarts, n_jumps : int, default=0, 5
+        Random starts, and random steps out of each local minimum, of "oc1". Restarts make single
+        trees fit better and forests worse.
     max_columns : int, default=3
         Most columns of a sum of "projections".
     ridge : float, default=0.01
@@ -169,7 +170,7 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         max_features: int | float | str | None = "sqrt",
         feature_sampling: str = "local",
         n_candidates: int | None = None,
-        n_restarts: int = 4,
+        n_restarts: int = 0,
         n_jumps: int = 5,
         max_columns: int = 3,
         ridge: float = 0.01,
@@ -221,7 +222,7 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         How a node is split:
 
         - "axis": the best of the drawn columns, as in CART and random forests,
-        - "oc1": from there one weight after the other, with random restarts and jumps [1]_,
+        - "oc1": from there one weight after the other, with random jumps and restarts [1]_,
         - "probes": the best of random differences of two columns [2]_,
         - "projections": the best of random signed sums of a few columns,
         - "ridge", "lda", "logistic": a linear model of two groups of classes on the drawn
@@ -243,8 +244,9 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
     n_candidates : int or None, default=None
         Differences or sums that "probes" and "projections" try. None tries as many as there are
         drawn columns.
-    n_restarts, n_jumps : int, default=4, 5
-        Random starts, and random steps out of each local minimum, of "oc1".
+    n_restarts, n_jumps : int, default=0, 5
+        Random starts, and random steps out of each local minimum, of "oc1". Restarts make single
+        trees fit better and forests worse.
     max_columns : int, default=3
         Most columns of a sum of "projections".
     ridge : float, default=0.01
@@ -324,7 +326,7 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         max_features: int | float | str | None = 0.33,
         feature_sampling: str = "local",
         n_candidates: int | None = None,
-        n_restarts: int = 4,
+        n_restarts: int = 0,
         n_jumps: int = 5,
         max_columns: int = 3,
         ridge: float = 0.01,

@@ -29,13 +29,13 @@ MOST_STEPS = 100_000
 
 
 class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
-    """Oblique trees grown to pure leaves on all rows, each in a random subspace of its own.
+    """Oblique trees grown to pure leaves on all rows, in random subspaces.
 
     Parameters
     ----------
     n_estimators : int, default=20
         Number of trees. No two have the same subspace; where there are fewer subspaces, there are
-        fewer trees, and a warning.
+        fewer trees, and a warning. With ``feature_sampling="local"`` there are always as many.
     split : {"central_axis", "perceptron"}, default="central_axis"
         Across the line between the two class means that lie farthest apart, or by a perceptron
         that parts these two classes, each with the classes nearer to it. Perceptrons make smaller
@@ -43,6 +43,9 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
     max_features : int, float, str or None, default=0.5
         Columns of each subspace: a count, a share, "sqrt", or a power of the number of columns
         such as "D**0.8". None is all columns, which is of use for a single tree.
+    feature_sampling : {"global", "local"}, default="global"
+        A subspace for each tree, as in the experiments of [1]_, or one for each node, which its
+        section 7 suggests.
     n_steps : int, default=100
         The central axis is cut at one of its `n_steps` - 1 evenly spaced stops.
     max_iter : int, default=50
@@ -98,9 +101,9 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
     Notes
     -----
     Without limits on its growth, every tree predicts all training rows correctly that are
-    distinct in its subspace. Where the means of the
-    classes coincide, or rounding leaves all rows on one side, a node is split at the best column;
-    [1]_ would stop there.
+    distinct in its subspace; with a subspace for each node, all that are distinct. Where the means
+    of the classes coincide, or rounding leaves all rows on one side, a node is split at the best
+    column; [1]_ would stop there.
 
     Distances and increments are measured in columns that are scaled by their range, which changes
     nothing for binary images.
@@ -121,7 +124,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
     """
 
     criterion = "entropy"
-    feature_sampling = "global"
+    feature_sampling: str = "global"  # models of older releases hold none
     bootstrap = False
     leaf_shrinkage = 0.0  # leaves are as they were grown [1], section 3
     max_samples = 1.0
@@ -133,6 +136,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         *,
         split: str = "central_axis",
         max_features: int | float | str | None = 0.5,
+        feature_sampling: str = "global",
         n_steps: int = 100,
         max_iter: int = 50,
         on_tie: str = "first",
@@ -149,6 +153,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         self.n_estimators = n_estimators
         self.split = split
         self.max_features = max_features
+        self.feature_sampling = feature_sampling
         self.n_steps = n_steps
         self.max_iter = max_iter
         self.on_tie = on_tie
@@ -232,6 +237,8 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
 
     def _n_trees(self, problem: Problem, plan: SamplePlan) -> int:
         """No more trees than subspaces; warns if there are fewer than asked for."""
+        if not plan.is_global:
+            return int(self.n_estimators)
         n_subspaces = count_subspaces(problem.n_features, plan.n_columns)
         if int(self.n_estimators) > n_subspaces:
             warnings.warn(

@@ -95,7 +95,12 @@ template <Design D>
 template <Design D>
 [[nodiscard]] std::unique_ptr<SplitRule<D>> perceptron_rule(std::size_t max_iter, std::size_t n_steps);
 
-/// Coordinate search from the best column and from random hyperplanes, with random jumps out of local minima.
+/// A rule that sees n_candidates random columns of each node; the rule itself, if there are no more than these.
+template <Design D>
+[[nodiscard]] std::unique_ptr<SplitRule<D>> in_subspaces(std::unique_ptr<SplitRule<D>> rule);
+
+/// Coordinate search from the best column and from n_restarts random hyperplanes, with n_jumps random steps out of each local
+/// minimum.
 template <Design D>
 [[nodiscard]] std::unique_ptr<SplitRule<D>> oc1_rule(std::size_t n_restarts, std::size_t n_jumps);
 
