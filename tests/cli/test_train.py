@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -191,7 +192,7 @@ def test_the_bar_tells_the_error_on_rows_set_aside(
 
 
 def test_rows_set_aside_that_decide_nothing_change_nothing(table: Path) -> None:
-    frame = pd.read_csv(table).drop(columns="id")
+    frame = pd.read_csv(table, parse_dates=["since"]).drop(columns="id")
     y = frame.pop("income")
     forest = spinney.FAOForestClassifier(n_trees=2, max_iter=3, random_state=0, n_jobs=1)
     alone = clone(forest).fit(frame[:90], y[:90]).trees_
@@ -347,14 +348,40 @@ def test_columns_that_name_rows_are_told_of(run: Run, table: Path, tmp_path: Pat
     )
 
 
-def test_a_column_of_numbers_with_a_word_in_it_is_told_of(run: Run, tmp_path: Path) -> None:
-    rows = [[i % 7 if i % 20 else "?", i % 2] for i in range(40)]
+def test_a_column_of_numbers_with_a_word_in_it_is_refused_by_line(run: Run, tmp_path: Path) -> None:
+    # All of them differ, too: that they would name the rows must not be what is said.
+    rows = [[i if i not in (3, 20) else "?", i % 2] for i in range(40)]
     path = write_csv(tmp_path / "t.csv", ["x", "y"], rows)
-    ran = run("train", path, "-t", "y", *FAST, "-o", tmp_path / "m.spinney")
-    assert "column 'x' is read as text because of '?'" in ran.err
+    for command in ("train", "compare"):
+        words = (*FAST, "-o", tmp_path / "m.spinney") if command == "train" else ()
+        ran = run(command, path, "-t", "y", *words)
+        assert ran.code == 1
+        assert "column 'x' is text because of '?' in line 5; 38 of its 40 cells are" in ran.err
+        assert "--missing '?'" in ran.err
+        assert "different texts" not in ran.err
     ran = run("train", path, "-t", "y", *FAST, "--missing", "?", "-o", tmp_path / "m.spinney")
-    assert "read as text" not in ran.err
+    assert ran.code == 0
     assert spinney.load(tmp_path / "m.spinney").encoding_.kind(0) == "number"
+    words = ("--categorical", "x", "-o", tmp_path / "m.spinney")
+    assert run("train", path, "-t", "y", *FAST, *words).code == 0
+    assert spinney.load(tmp_path / "m.spinney").encoding_.kind(0) == "text_levels"
+
+
+@pytest.mark.parametrize(
+    ("write", "says"),
+    [
+        (lambda i: "soon" if i == 7 else f"{i % 28 + 1:02}.03.2024", "all dates as 2024-01-31"),
+        (lambda i: f"{i}%", "because of '0%' in line 2; 40 of its 40 cells are numbers; try writi"),
+        (lambda i: f"{i},5", "--decimal , if the comma is a decimal point"),
+    ],
+)
+def test_numbers_and_dates_that_are_not_plain_are_refused(
+    run: Run, tmp_path: Path, write: Any, says: str
+) -> None:
+    path = write_csv(tmp_path / "t.csv", ["x", "y"], [[write(i), i % 2] for i in range(40)])
+    ran = run("train", path, "-t", "y", *FAST, "-o", tmp_path / "m.spinney")
+    assert ran.code == 1
+    assert says in ran.err
 
 
 def test_rows_without_a_target_are_refused_or_left_out(run: Run, tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +13,12 @@ from numpy.typing import NDArray
 from spinney.cli.arguments import format_of
 from spinney.cli.columns import check_finite, check_known, split_names
 from spinney.cli.console import Console
-from spinney.cli.errors import UsageError
+from spinney.cli.errors import CommandError, UsageError
 from spinney.cli.layout import counted, listed
 from spinney.cli.reading import Data, read_data
 from spinney.cli.target import TASKS, Target, as_y, guess_task, take_target
-
-#: A column of text is told of if so many of its cells are numbers, or if it has so many levels.
-MOSTLY = 0.9
+from spinney.tables.columns import DATETIME, SHOWN
+from spinney.tables.texts import FREE, Look, look_at, other_texts
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +64,7 @@ def read_training(options: argparse.Namespace, console: Console) -> tuple[Data, 
     tell_of_one_value(target, console)
     task = options.task or task
     check_finite(data, data.names)
-    tell_of_texts(data, console)
+    check_texts(data, categorical, console)
     return data, as_y(target, task, data), task
 
 
@@ -101,31 +101,55 @@ def _all(n_rows: int) -> str:
     return "the only row" if n_rows == 1 else f"all {n_rows:,} rows"
 
 
-def tell_of_texts(data: Data, console: Console) -> None:
-    """Tell of columns of text that are probably no categories."""
+def check_texts(data: Data, categorical: Collection[str], console: Console) -> None:
+    """Refuse text that is mostly numbers or dates; tell of texts that nearly all differ.
+
+    Parameters
+    ----------
+    data : Data
+    categorical : collection of str
+        Columns that were said to be categories.
+    console : Console
+    """
     import pyarrow
-    from pyarrow import compute
 
     for name in data.names:
-        column = data.table.column(name)
-        if not pyarrow.types.is_string(column.type):
+        kind = data.table.schema.field(name).type
+        is_text = pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
+        if not is_text or name in categorical:
             continue
-        texts = compute.drop_null(column)
-        n_levels = len(compute.unique(texts))
-        if len(texts) >= 20 and n_levels > MOSTLY * len(texts):
+        texts = data.table.column(name).to_pylist()
+        look = look_at(texts)
+        if look is not None and look.kind == FREE:
             console.say(
-                f"note: column {name!r} has {n_levels:,} different texts in {len(texts):,} rows; "
-                f"if it only names the rows: --drop {name}"
+                f"note: column {name!r} has {look.n_like:,} different texts in {look.n_values:,} "
+                f"rows; if it only names the rows: --drop {name}"
             )
-            continue
-        is_number = compute.match_substring_regex(texts, r"^\s*[-+]?(\d|\.\d)")
-        n_numbers = compute.sum(is_number).as_py() or 0
-        if MOSTLY * len(texts) <= n_numbers < len(texts):
-            other = compute.filter(texts, compute.invert(is_number))[0].as_py()
-            console.say(
-                f"note: column {name!r} is read as text because of {other!r}; if that means a "
-                f"missing value: --missing {other!r}"
-            )
+            # Told of here, with what to type.
+            warnings.filterwarnings("ignore", message=".*different texts in", category=UserWarning)
+        elif look is not None:
+            _refuse_texts(data, name, texts, look)
+
+
+def _refuse_texts(data: Data, name: str, texts: list[str | None], look: Look) -> NoReturn:
+    """Raise with the cells that make a column of numbers or dates text, and what to type."""
+    bad = other_texts(texts, look.kind)
+    shown = bad or [(texts.index(look.example), look.example)]
+    cells = [f"{text!r} in {data.place(row)}" for row, text in shown[:SHOWN]]
+    more = f" and {len(shown) - SHOWN:,} more" if len(shown) > SHOWN else ""
+    are = "dates" if look.kind == DATETIME else "numbers"
+    plainly = "all dates as 2024-01-31" if look.kind == DATETIME else "plain numbers"
+    missing = " ".join(f"--missing {text!r}" for _, text in bad[:SHOWN])
+    advice = [f"{missing} if that means a missing value"] if bad else []
+    if "," in look.marks:
+        advice.append("--decimal , if the comma is a decimal point")
+    if look.marks or look.kind == DATETIME:
+        advice.append(f"writing {plainly} in the file")
+    advice += [f"--categorical {name} for codes", f"--drop {name}"]
+    raise CommandError(
+        f"{data.name}: column {name!r} is text because of {', '.join(cells)}{more}; "
+        f"{look.n_like:,} of its {look.n_values:,} cells are {are}; try {', or '.join(advice)}"
+    )
 
 
 def categorical_features(options: argparse.Namespace, data: Data) -> Any:

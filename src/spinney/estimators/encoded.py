@@ -13,6 +13,8 @@ from spinney.tables import (
     TableEncoding,
     TypicalRow,
     category_mask,
+    check_texts,
+    declared_mask,
     encode_training,
     learn_matrix,
     learn_table,
@@ -37,7 +39,9 @@ def learn_encoding(
         if not has_missing(rows):
             return None
         return learn_matrix(rows, targets, weights, column_names(estimator))
-    is_category = category_mask(estimator.categorical_features, rows)
+    chosen = estimator.categorical_features
+    check_texts(rows, declared_mask(chosen, rows))
+    is_category = category_mask(chosen, rows)
     encoding = learn_table(rows, is_category, targets, weights)
     is_complete = not any(column.is_missing.any() for column in rows.columns)
     return None if encoding.is_numeric and is_complete else encoding

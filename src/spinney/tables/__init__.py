@@ -5,8 +5,14 @@ from spinney.tables.direct import has_names, plain_numbers
 from spinney.tables.encoding import KINDS, Coordinate, TableEncoding, encoding_of_numbers
 from spinney.tables.learn import encode_training, learn_matrix, learn_table
 from spinney.tables.levels import Levels
-from spinney.tables.roles import category_mask, check_categorical_features, names_columns
+from spinney.tables.roles import (
+    category_mask,
+    check_categorical_features,
+    declared_mask,
+    names_columns,
+)
 from spinney.tables.table import Table, holds_numbers, read_table, unbatched
+from spinney.tables.texts import check_texts, look_at
 from spinney.tables.typical import TypicalRow, typical_of_numbers, typical_of_table
 
 __all__ = [
@@ -19,12 +25,15 @@ __all__ = [
     "TypicalRow",
     "category_mask",
     "check_categorical_features",
+    "check_texts",
+    "declared_mask",
     "encode_training",
     "encoding_of_numbers",
     "has_names",
     "holds_numbers",
     "learn_matrix",
     "learn_table",
+    "look_at",
     "names_columns",
     "plain_numbers",
     "read_table",

@@ -20,11 +20,20 @@ NUMBER, DATETIME, DURATION, TEXT = "number", "datetime", "duration", "text"
 
 MICROSECONDS_A_DAY = 86_400_000_000
 
+#: Bad cells that a message shows.
+SHOWN = 3
+
 _NO_NUMBERS = np.zeros(0)
 #: Types of values that say "missing" and nothing else, by name: pandas is not a dependency.
 _MISSING_TYPES = ("NoneType", "NAType", "NaTType")
 #: What to try instead of types of pandas that could be read in more than one way.
 _ADVICE = {"Period": ".dt.to_timestamp()", "Interval": 'astype("category")'}
+#: What makes values of a kind of whatever reads as such, and the others missing.
+CONVERSIONS = {
+    NUMBER: 'pd.to_numeric(column, errors="coerce")',
+    DATETIME: 'pd.to_datetime(column, errors="coerce")',
+    DURATION: 'pd.to_timedelta(column, errors="coerce")',
+}
 _KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
     (TEXT, (str,)),
     (NUMBER, (numbers.Real, np.number, np.bool_, Decimal)),
@@ -169,12 +178,29 @@ def _refuse(values: Sequence[object], kind_of: dict[type, str | None], label: st
             f"{label} holds a value of type {name} in row {row}, but an argument must be a "
             f"string or a number, a date, a duration or missing; try {advice}."
         )
-    first: dict[str | None, str] = {}
+    rows_of: dict[str | None, list[int]] = {}
     for row, value in enumerate(values):
         if type(value) in kind_of:
-            first.setdefault(kind_of[type(value)], f"{value!r} in row {row}")
-    found = " and ".join(f"{kind} ({example})" for kind, example in first.items())
+            rows_of.setdefault(kind_of[type(value)], []).append(row)
+    main, *rare = sorted(rows_of, key=lambda kind: -len(rows_of[kind]))
+    parts = [f"{main} ({_cells(values, rows_of[main], 1)})"]
+    parts += [f"{kind} ({_cells(values, rows_of[kind])})" for kind in rare]
     raise ValueError(
-        f"{label} mixes {found}; give values of one kind; try converting the column, for "
-        "instance with astype(str)."
+        f"{label} mixes {' and '.join(parts)}; give values of one kind, None where one is "
+        f"missing; try {_conversion_to(str(main))}"
+        'astype(str).astype("category") if they are codes.'
     )
+
+
+def _conversion_to(kind: str) -> str:
+    return f"{CONVERSIONS[kind]}, or " if kind in CONVERSIONS else ""
+
+
+def _cells(values: Sequence[object], rows: list[int], n_shown: int = SHOWN) -> str:
+    return shown_cells([f"{values[row]!r} in row {row}" for row in rows], n_shown)
+
+
+def shown_cells(cells: Sequence[str], n_shown: int = SHOWN) -> str:
+    """The first few of several cells, and how many there are besides."""
+    more = f" and {len(cells) - n_shown:,} more" if len(cells) > n_shown else ""
+    return ", ".join(cells[:n_shown]) + more

@@ -15,7 +15,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spinney.tables.columns import DATETIME, DURATION, NUMBER, TEXT, Column, missing_column
+from spinney.tables.columns import (
+    CONVERSIONS,
+    DATETIME,
+    DURATION,
+    NUMBER,
+    TEXT,
+    Column,
+    missing_column,
+)
 from spinney.tables.levels import Level, Levels, level_coordinates
 from spinney.tables.table import Table, label_of
 
@@ -305,10 +313,11 @@ def _distinct(coordinates: Iterator[Coordinate]) -> Iterator[Coordinate]:
 def _refuse_kind(encoding: TableEncoding, number: int, column: Column) -> None:
     row = int((~column.is_missing).argmax())
     value = column.texts[row] if column.kind == TEXT else float(column.numbers[row])
+    held = _GIVEN_AS[encoding.kind(number)]
     raise ValueError(
         f"{label_of(number, encoding.names)} holds {column.kind} ({value!r} in row {row}) but "
-        f"held {_GIVEN_AS[encoding.kind(number)]} in training; give values of the same kind; try "
-        "converting the column."
+        f"held {held} in training; give values of the same kind; try "
+        f"{CONVERSIONS.get(held, 'converting the column')}."
     )
 
 

@@ -104,7 +104,7 @@ def _check_levels(values: NDArray[np.float64], label: str) -> None:
         raise ValueError(
             f"{label} holds the category {values[row]:.0f} in row {row}; numbers are told apart "
             f"as categories between -{FIRST_INEXACT - 1:.0f} and {FIRST_INEXACT - 1:.0f}; try "
-            "text, for instance with astype(str)."
+            'text, for instance with astype(str).astype("category").'
         )
 
 

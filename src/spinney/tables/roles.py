@@ -43,12 +43,20 @@ def check_categorical_features(categorical_features: object) -> None:
 
 def category_mask(categorical_features: object, table: Table) -> NDArray[np.bool_]:
     """Which columns of a table are categories; texts have to be among them."""
-    check_categorical_features(categorical_features)
+    is_category = declared_mask(categorical_features, table)
     is_text = np.array([column.kind == TEXT for column in table.columns], dtype=np.bool_)
     if isinstance(categorical_features, str):
-        is_typed = [column.is_category for column in table.columns]
-        is_category: NDArray[np.bool_] = is_text | np.array(is_typed, dtype=np.bool_)
-        return is_category
+        return is_category | is_text
+    _check_times(table, is_category)
+    _check_texts(table, is_text & ~is_category)
+    return is_category
+
+
+def declared_mask(categorical_features: object, table: Table) -> NDArray[np.bool_]:
+    """Which columns are said to be categories, by their dtype or by name, number or mask."""
+    check_categorical_features(categorical_features)
+    if isinstance(categorical_features, str):
+        return np.array([column.is_category for column in table.columns], dtype=np.bool_)
     is_category = np.zeros(len(table.columns), dtype=np.bool_)
     if names_columns(categorical_features):
         given = np.asarray(categorical_features)
@@ -58,8 +66,6 @@ def category_mask(categorical_features: object, table: Table) -> NDArray[np.bool
             is_category[_from_numbers(given, len(is_category))] = True
         else:
             is_category[_from_names(given.tolist(), table.names)] = True
-    _check_times(table, is_category)
-    _check_texts(table, is_text & ~is_category)
     return is_category
 
 

@@ -1,0 +1,214 @@
+"""Text that is numbers, dates or free is told apart from categories, and refused or warned of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.model_selection import cross_val_score
+
+from spinney import TAOTreeClassifier
+from spinney.tables import look_at, read_table
+from spinney.tables.texts import other_texts
+
+N_ROWS = 60
+NUMBERS = [f"{12.5 + row}" for row in range(N_ROWS)]
+DATES = [f"2024-03-{row % 28 + 1:02}" for row in range(N_ROWS)]
+TREE = TAOTreeClassifier(max_depth=2, max_iter=3, random_state=0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1",
+        "-2.5",
+        "1,234.5",
+        "1.234,5",
+        "1 234",
+        "12%",
+        "12 %",
+        "$1,200",
+        "\u20ac 5",
+        "5 \u20ac",
+        ".5",
+        "5.",
+        "+3",
+        " 7 ",
+        "1e-5",
+        "(1,234)",
+        "-$5",
+        "\u22125",
+        "01234",
+        "20240131",
+    ],
+)
+def test_numbers_are_known(text: str) -> None:
+    assert look_at([text, "8"]).kind == "number"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-01-31",
+        "2024/1/3",
+        "31.01.2024",
+        "01/31/2024",
+        "1/2/24",
+        "31-Jan-2024",
+        "31 Jan 2024",
+        "Jan 31, 2024",
+        "January 2024",
+        "2024-01-31T12:00:00Z",
+        "2024-01-31 12:00:00.123+01:00",
+        "Wed, 31 Jan 2024 10:00:00 GMT",
+        "2024-05",
+        "1st May 2020",
+        "01/31/2024 3:00 PM",
+    ],
+)
+def test_dates_are_known(text: str) -> None:
+    assert look_at([text, "2023-12-24"]).kind == "datetime"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        ["18-24", "25-34", "35-44"],
+        ["1st", "2nd", "3rd"],
+        ["A11", "A12", "B7"],
+        ["<5", "5-10", ">10"],
+        ["12 kg", "13 kg"],
+        ["1.2.10", "1.2.11"],
+        ["1999-2000", "2000-2001"],
+        ["10.0.0.1", "10.0.0.2"],
+        ["may", "jun"],
+        ["yes", "no", "1"],
+        ["0", "1-5", "6+"],
+        ["-", "?", "n/a"],
+        [None, None],
+        [],
+    ],
+)
+def test_levels_are_left_alone(levels: list[str | None]) -> None:
+    assert look_at(levels * 10) is None
+
+
+def test_words_for_missing_do_not_count_but_are_told_of() -> None:
+    texts = ["-", "3", None, "n/a", "4", "-", "", "?"]
+    look = look_at(texts)
+    assert look is not None
+    assert (look.kind, look.n_values, look.n_like) == ("number", 7, 2)
+    assert other_texts(texts, "number") == [(0, "-"), (3, "n/a"), (6, ""), (7, "?")]
+
+
+def test_texts_that_nearly_all_differ_are_free() -> None:
+    assert look_at([f"text {row}" for row in range(N_ROWS)]).kind == "free text"  # type: ignore[union-attr]
+    assert look_at([f"town {row % 40}" for row in range(N_ROWS)]) is None
+    assert look_at(["a", "b", "c"]) is None
+
+
+# --- in fits ---------------------------------------------------------------------------------
+
+
+CONTAINERS: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
+    "pandas": pd.DataFrame,
+    "pandas objects": lambda columns: pd.DataFrame(columns).astype(object),
+    "pandas strings": lambda columns: pd.DataFrame(columns).astype({"x": "string"}),
+    "polars": pl.DataFrame,
+    "arrow": lambda columns: pl.DataFrame(columns).to_arrow(),
+    "objects": lambda columns: pd.DataFrame(columns).astype(object).to_numpy(),
+    "lists": lambda columns: pd.DataFrame(columns).astype(object).to_numpy().tolist(),
+}
+
+
+def columns_with(cells: list[Any]) -> dict[str, list[Any]]:
+    return {"x": cells, "z": [float(row % 7) for row in range(N_ROWS)]}
+
+
+HALVES = np.arange(N_ROWS) % 2
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_one_bad_cell_among_numbers_is_named(container: str) -> None:
+    table = CONTAINERS[container](columns_with([*NUMBERS[:17], "-", *NUMBERS[18:]]))
+    with pytest.raises(
+        ValueError,
+        match=r"column 0 of X( \(x\))? is text, but 59 of its 60 values are numbers, .* not so 1: "
+        r"'-' in row 17; give numbers, .*; try pd\.to_numeric\(column, errors=\"coerce\"\)",
+    ):
+        TREE.fit(table, HALVES)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_dates_in_texts_are_refused(container: str) -> None:
+    table = CONTAINERS[container](columns_with([*DATES[:3], "soon", *DATES[4:]]))
+    with pytest.raises(
+        ValueError, match=r"59 of its 60 values are dates, .*'soon' in row 3; .*to_d"
+    ):
+        TREE.fit(table, HALVES)
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        ([f"{text}%" for text in NUMBERS], r"60 of its 60 .* as '12\.5%'; .* try taking % out of"),
+        ([f"${row},{row:03}.5" for row in range(N_ROWS)], r"taking \$ , out of the texts \(a dec"),
+        (["1", "2", "0"] * 20, "60 of its 60 values are numbers, as '0'; give numbers"),
+        (["n/a", "?", "-", "--", "7", "8"] * 10, "not so 40: 'n/a' in row 0, .* and 1 more; give"),
+        ([*range(59), "-"], r"mixes number \(0 in row 0 and 58 more\) and text \('-' in row 59\)"),
+    ],
+)
+def test_other_ways_to_write_numbers_are_refused(cells: list[Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        TREE.fit(pd.DataFrame(columns_with(cells)), HALVES)
+
+
+def test_objects_that_are_numbers_are_numbers() -> None:
+    table = pd.DataFrame(columns_with([1, 2.5, None] * 20)).astype(object)
+    assert TREE.fit(table, HALVES).encoding_.kind(0) == "number"
+
+
+@pytest.mark.parametrize("cells", [["0", "1", "2"] * 20, NUMBERS, DATES, ["07", "-"] * 30])
+def test_codes_are_levels_if_someone_says_so(cells: list[str]) -> None:
+    table = pd.DataFrame(columns_with(cells))
+    as_dtype = table.astype({"x": "category"})
+    fitted = TREE.fit(as_dtype, HALVES)
+    assert fitted.encoding_.kind(0) == "text_levels"
+    assert fitted.predict(as_dtype[:1]).shape == (1,)
+    for named in (["x"], [0], [True, False]):
+        by_name = TAOTreeClassifier(max_depth=2, max_iter=3, categorical_features=named)
+        assert by_name.fit(table, HALVES).encoding_.kind(0) == "text_levels"
+
+
+def test_levels_that_only_a_test_fold_has_do_not_matter() -> None:
+    cells = ["18-24"] * 30 + ["25-34"] * 29 + ["65"]
+    table = pd.DataFrame(columns_with(cells))
+    assert np.isfinite(cross_val_score(TREE, table, HALVES, cv=3, error_score="raise")).all()
+
+
+def test_free_text_beside_other_columns_is_warned_of() -> None:
+    table = pd.DataFrame(columns_with([f"client {row}" for row in range(N_ROWS)]))
+    with pytest.warns(UserWarning, match=r"\(x\) holds 60 different texts in 60 rows; levels of a"):
+        TREE.fit(table, HALVES)
+    TREE.fit(table.astype({"x": "category"}), HALVES)
+
+
+def test_free_text_alone_is_refused() -> None:
+    table = pd.DataFrame({"x": [f"text {row}" for row in range(N_ROWS)]})
+    with pytest.raises(ValueError, match="nothing can be learned from X: column 0"):
+        TREE.fit(table, HALVES)
+
+
+def test_text_at_predict_where_numbers_were_says_what_to_try() -> None:
+    table = pd.DataFrame(columns_with([float(text) for text in NUMBERS]))
+    fitted = TREE.fit(table.assign(z=["a", "b"] * 30), HALVES)
+    with pytest.raises(ValueError, match=r"holds text \('12\.5' in row 0\) but .*to_numeric"):
+        fitted.predict(pd.DataFrame({"x": NUMBERS, "z": "a"}))
+
+
+def test_reading_leaves_the_texts_as_they_are() -> None:
+    assert read_table(pd.DataFrame({"x": ["1", "-"]})).columns[0].texts == ["1", "-"]
