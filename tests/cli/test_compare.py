@@ -109,16 +109,72 @@ def test_a_model_that_is_too_slow_for_what_is_left_is_left_out(
     found = json.loads(run("compare", table, "-t", "income", *QUICK, "--json").out)
     folds = {row["name"]: row["folds"] for row in found["leaderboard"]}
     assert folds == {"baseline": 2, "tree": 2, "greedy": 1}
-    assert "1 of 2" in run("compare", table, "-t", "income", *QUICK).out
+    assert found["compared_folds"] == [1]
+    text = run("compare", table, "-t", "income", *QUICK).out
+    assert "1 of 2" in text
+    assert (
+        "ranked on 1 fold that all have finished; fewer than the others: spinney greedy forest"
+        in text
+    )
 
 
 def test_a_model_that_was_not_measured_yet_may_be_as_slow_as_the_slowest() -> None:
     board = Leaderboard("classification", 2)
     assert board.expected_seconds("tree") == 0
-    board.add("tree", Cell(0.1, 3.0, 3.0, 1.0, 1))
-    board.add("ho", Cell(0.1, 1.0, 1.0, 1.0, 1))
+    board.add("tree", 0, Cell(0.1, 3.0, 3.0, 1.0, 1))
+    board.add("ho", 0, Cell(0.1, 1.0, 1.0, 1.0, 1))
     assert board.expected_seconds("ho") == 1
     assert board.expected_seconds("fao") == 3
+
+
+def board_of(n_folds: int, errors: dict[str, list[float | None]]) -> Leaderboard:
+    """A leaderboard of these errors by fold; None where a fold was not finished."""
+    board = Leaderboard("classification", n_folds)
+    for name, of in errors.items():
+        for fold, error in enumerate(of):
+            if error is not None:
+                board.add(name, fold, Cell(error, 1.0, 1.0, 1.0, 1))
+    return board
+
+
+def test_models_are_ranked_on_the_folds_that_all_have_finished() -> None:
+    # The first fold is easy: the mean of all its folds would put "ho", which did no other, first.
+    board = board_of(3, {"tree": [0.1, 0.4, 0.4], "ho": [0.2, None, None], "fao": [0.3, 0.1, None]})
+    assert [row["name"] for row in board.rows()] == ["tree", "ho", "fao"]
+    assert [row["error"] for row in board.rows()] == [0.1, 0.2, 0.3]
+    assert [row["folds"] for row in board.rows()] == [3, 1, 2]
+    assert [row["deviation"] for row in board.rows()] == [None] * 3
+    said = board.to_text().splitlines()[-1]
+    assert "ranked on 1 fold that all" in said
+    assert "fewer than the others: spinney Ho's random decision forest, spinney FAO forests" in said
+
+
+def test_common_folds_need_not_be_the_first() -> None:
+    board = board_of(3, {"tree": [None, 0.4, 0.2], "ho": [0.1, 0.2, 0.2]})
+    assert board.common_folds == [1, 2]
+    assert [row["error"] for row in board.rows()] == pytest.approx([0.2, 0.3])
+
+
+def test_nothing_is_said_of_folds_that_all_have() -> None:
+    board = board_of(2, {"tree": [0.1, 0.2], "ho": [0.1, 0.3]})
+    assert "ranked on" not in board.to_text()
+    assert "folds" not in board.to_text()
+    assert board.to_json()["compared_folds"] == [1, 2]
+
+
+def test_a_model_that_failed_on_a_fold_is_not_ranked() -> None:
+    board = board_of(2, {"tree": [0.1, 0.2], "ho": [0.05, None]})
+    board.failures["ho"] = "out of luck"
+    assert [row["name"] for row in board.rows()] == ["tree"]
+    assert board.rows()[0]["error"] == pytest.approx(0.15)
+    assert board.to_text().endswith("spinney Ho's random decision forest failed: out of luck")
+
+
+def test_a_board_of_failures_names_them() -> None:
+    board = Leaderboard("classification", 2, failures={"tree": "out of luck"})
+    text = board.to_text()
+    assert text == "nothing was measured\nspinney TAO tree failed: out of luck"
+    assert board.to_json()["compared_folds"] == []
 
 
 def test_an_interrupt_prints_what_was_measured(

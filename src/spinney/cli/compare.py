@@ -33,12 +33,12 @@ far as they are installed, on your table by cross-validation. Each has the defau
 this tells where to start, not what careful tuning gives.
 
 The leaderboard has the error, the size of the stored model, seconds of a fit by the clock and of
-the processor, and microseconds to predict a row, as means over the folds, with one core unless
---n-jobs says otherwise. The first fold is done for all models, then the second, so that what is
-there can be compared at any time: Ctrl-C prints it, too. No fit is started that would probably end
-after --budget seconds, going by the folds before, or by the slowest model of the first fold; the
-one that runs is finished. Larger tables are cut to a random sample of {MOST_ROWS:,} rows;
---max-rows 0 takes all.
+the processor, and microseconds to predict a row, as means over the folds that all models in it
+have finished, with one core unless --n-jobs says otherwise. The first fold is done for all models,
+then the second, so that what is there can be compared at any time: Ctrl-C prints it, too. No fit
+is started that would probably end after --budget seconds, going by the folds before, or by the
+slowest model of the first fold; the one that runs is finished. Larger tables are cut to a random
+sample of {MOST_ROWS:,} rows; --max-rows 0 takes all.
 """
 EXAMPLES = """
   spinney compare people.csv --target income
@@ -204,7 +204,7 @@ def _measure(
         place = f"[{number:{len(str(len(runs)))}}/{len(runs)}]"
         console.say(f"{place} fold {fold + 1}  {title_of(name, board.task)} … ", end="")
         with threadpool_limits(limits=n_jobs), console.only_talk():
-            _one_fit(board, name, maker, rows, folds[fold], console)
+            _one_fit(board, name, maker, rows, (fold, *folds[fold]), console)
     if n_left_out:
         console.say(f"left out {counted(n_left_out, 'fit')}: no time; give a larger --budget")
 
@@ -214,11 +214,11 @@ def _one_fit(
     name: str,
     maker: Callable[[str], Contestant],
     rows: tuple[Any, NDArray[Any]],
-    fold: tuple[NDArray[Any], NDArray[Any]],
+    fold: tuple[int, NDArray[Any], NDArray[Any]],
     console: Console,
 ) -> None:
     """Measure one model on one fold; an error of a model ends that model only."""
-    (X, y), (fitted, judged) = rows, fold
+    (X, y), (number, fitted, judged) = rows, fold
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -228,7 +228,7 @@ def _one_fit(
         board.failures[name] = one_line(f"{type(error).__name__}: {error}")
         console.say(f"failed: {board.failures[name]}")
         return
-    board.add(name, cell)
+    board.add(name, number, cell)
     console.say(f"{board.measure} {board.error_text(cell.error)}, fit {cell.fit_seconds:.2f} s")
 
 

@@ -7,7 +7,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from spinney.cli.contestants import title_of
-from spinney.cli.layout import align, bytes_text
+from spinney.cli.layout import align, bytes_text, counted, listed
 from spinney.cli.target import CLASSIFICATION
 
 
@@ -31,14 +31,15 @@ class Leaderboard:
     task : str
     n_folds : int
         Folds that were asked for.
-    cells : dict of str to list of Cell
+    cells : dict of str to dict of int to Cell
+        By model and fold, from 0.
     failures : dict of str to str
         What went wrong with a model.
     """
 
     task: str
     n_folds: int
-    cells: dict[str, list[Cell]] = field(default_factory=dict)
+    cells: dict[str, dict[int, Cell]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -46,28 +47,43 @@ class Leaderboard:
         """What error means here."""
         return "error" if self.task == CLASSIFICATION else "rmse"
 
-    def add(self, name: str, cell: Cell) -> None:
+    @property
+    def ranked(self) -> list[str]:
+        """Models that take part in the ranking: measured, and without a failure."""
+        return [name for name in self.cells if name not in self.failures]
+
+    @property
+    def common_folds(self) -> list[int]:
+        """Folds that all ranked models have finished: errors on other rows are no comparison."""
+        finished = [self.cells[name].keys() for name in self.ranked]
+        return [fold for fold in range(self.n_folds) if all(fold in of for of in finished)]
+
+    def add(self, name: str, fold: int, cell: Cell) -> None:
         """Note a fold of a model."""
-        self.cells.setdefault(name, []).append(cell)
+        self.cells.setdefault(name, {})[fold] = cell
 
     def expected_seconds(self, name: str) -> float:
         """How long a fit of a model may take: as its slowest so far, or as the slowest of all."""
-        cells = self.cells.get(name) or [cell for known in self.cells.values() for cell in known]
-        return max((cell.fit_seconds for cell in cells), default=0.0)
+        own = self.cells.get(name)
+        known = [own] if own else self.cells.values()
+        return max((cell.fit_seconds for of in known for cell in of.values()), default=0.0)
 
     def rows(self) -> list[dict[str, Any]]:
         """One entry a model, best first."""
-        found = [self._row(name, cells) for name, cells in self.cells.items()]
+        folds = self.common_folds
+        compared = {name: [self.cells[name][fold] for fold in folds] for name in self.ranked}
+        found = [self._row(name, cells) for name, cells in compared.items()]
         return sorted(found, key=lambda row: float(row[self.measure]))
 
     def _row(self, name: str, cells: list[Cell]) -> dict[str, Any]:
+        """Means over the folds that are compared, and how many the model has finished in all."""
         errors = [cell.error for cell in cells]
         return {
             "name": name,
             "model": title_of(name, self.task),
             self.measure: mean(errors),
             "deviation": stdev(errors) if len(errors) > 1 else None,
-            "folds": len(cells),
+            "folds": len(self.cells[name]),
             "bytes": round(mean(cell.n_bytes for cell in cells)),
             "fit_seconds": mean(cell.fit_seconds for cell in cells),
             "fit_cpu_seconds": mean(cell.fit_cpu_seconds for cell in cells),
@@ -80,14 +96,18 @@ class Leaderboard:
             "task": self.task,
             "measure": self.measure,
             "folds": self.n_folds,
+            "compared_folds": [fold + 1 for fold in self.common_folds] if self.ranked else [],
             "leaderboard": self.rows(),
             "failures": self.failures,
         }
 
     def to_text(self) -> str:
         """The table, for people."""
-        if not self.cells:
-            return "nothing was measured"
+        lines = [self._table(), self._said_of_folds()] if self.ranked else ["nothing was measured"]
+        lines += [f"{title_of(name, self.task)} failed: {of}" for name, of in self.failures.items()]
+        return "\n".join(line for line in lines if line)
+
+    def _table(self) -> str:
         rows = self.rows()
         is_short = any(row["folds"] < self.n_folds for row in rows)
         error = "error %" if self.task == CLASSIFICATION else "RMSE"
@@ -108,10 +128,18 @@ class Leaderboard:
             header.append("folds")
             for line, row in zip(lines, rows, strict=True):
                 line.append(f"{row['folds']} of {self.n_folds}")
-        text = align(header, lines, left=2)
-        for name, why in self.failures.items():
-            text += f"\n{title_of(name, self.task)} failed: {why}"
-        return text
+        return align(header, lines, left=2)
+
+    def _said_of_folds(self) -> str:
+        """What the ranking leaves out, if models have finished different folds."""
+        compared, rows = self.common_folds, self.rows()
+        if all(row["folds"] == len(compared) for row in rows):
+            return ""
+        fewer = [row["model"] for row in rows if row["folds"] < max(of["folds"] for of in rows)]
+        return (
+            f"ranked on {counted(len(compared), 'fold')} that all have finished; fewer than the "
+            f"others: {listed(fewer)}; for all {self.n_folds}: more --budget, or fewer --models"
+        )
 
     def error_text(self, error: float, deviation: float | None = None) -> str:
         """An error with its deviation over folds."""
