@@ -21,7 +21,26 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, as all errors of the program are."""
+    """A parser whose errors are one line, as all errors of the program are.
+
+    Attributes
+    ----------
+    is_mixed : bool
+        Whether a word that may be left out can also follow options, which argparse itself allows
+        only in later versions of Python.
+    """
+
+    is_mixed = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read the words, those of `is_mixed` parsers in any order."""
+        if not self.is_mixed:
+            return super().parse_known_args(args, namespace)
+        self.is_mixed = False  # the call below comes back here
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.is_mixed = True
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and end."""
@@ -30,9 +49,9 @@ class Parser(argparse.ArgumentParser):
 
 def add_command(
     commands: Any, name: str, run: Any, summary: str, *, description: str, examples: str
-) -> argparse.ArgumentParser:
+) -> Parser:
     """A subcommand with the options that all of them have."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: Parser = commands.add_parser(
         name,
         help=summary,
         description=description.strip(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import spinney
@@ -22,13 +23,16 @@ a hyperplane.
   c     one file of C99 without dependencies, for firmware and for services
   json  all trees and tables as plain JSON; spinney.from_dict reads it back
 
-An existing file is replaced.
+The ending of the file says which, unless you do. An existing file is replaced.
 """
 EXAMPLES = """
-  spinney export income.spinney onnx -o income.onnx
-  spinney export income.spinney c --weights int8 --name income -o income.c
+  spinney export income.spinney -o income.onnx
+  spinney export income.spinney --weights int8 --name income -o income.c
   spinney export income.spinney json -o - | jq keys
 """
+FORMATS = ("onnx", "c", "json")
+TEXTS = ("txt", "text", "md", "dot")  # endings of what is for people
+
 #: Options that only one format has, with their defaults.
 ONLY = {"dtype": "onnx", "encoding": "onnx", "weights": "c", "name": "c"}
 
@@ -43,8 +47,11 @@ def add_parser(commands: Any) -> None:
         description=DESCRIPTION,
         examples=EXAMPLES,
     )
+    parser.is_mixed = True
     parser.add_argument("model", help="model file")
-    parser.add_argument("format", choices=("onnx", "c", "json"))
+    parser.add_argument(
+        "format", nargs="?", choices=FORMATS, help="(default: the ending of the output)"
+    )
     parser.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="file to write; - for a pipe"
     )
@@ -58,21 +65,40 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Load, convert, write."""
+    form = options.format or format_of(options.output)
     given = {name: getattr(options, name) for name in ONLY if getattr(options, name) is not None}
     for name in given:
-        if ONLY[name] != options.format:
+        if ONLY[name] != form:
             raise UsageError(f"--{name} is an option of the format {ONLY[name]} only")
     is_piped = options.output == STANDARD_OUTPUT
     if not is_piped:
         check_output(options.output)
-    data = converted(load_model(options.model), options.format, given)
+    data = converted(load_model(options.model), form, given)
     if not is_piped:
         write_output(options.output, data, console)
-    elif options.format == "onnx":
+    elif form == "onnx":
         _write_binary(data, console)
     else:
         console.out.write(data.decode())
     return OK
+
+
+def format_of(path: str) -> str:
+    """The format that the ending of a file stands for.
+
+    Raises
+    ------
+    UsageError
+        If it stands for none.
+    """
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending in FORMATS:
+        return ending
+    text = "; spinney inspect MODEL --tree 0 prints a tree as text" if ending in TEXTS else ""
+    raise UsageError(
+        f"-o {path} does not say the format as .onnx, .c and .json do; name it: "
+        f"spinney export MODEL onnx -o {path}{text}"
+    )
 
 
 def converted(model: Any, form: str, options: dict[str, str]) -> bytes:
