@@ -1,8 +1,12 @@
 from __future__ import annotations
 
 import builtins
+import bz2
 import gzip
+import io
+import lzma
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import csv as arrow_csv
+from pyarrow import feather as pyarrow_feather
 from pyarrow import parquet
 
 import spinney
@@ -44,7 +49,6 @@ def read(tmp_path: Path, data: bytes, name: str = "t.csv", form: Format = Format
         (b"a\tb\n1\t2\n", "try --delimiter tab"),
         ("a,b\n1,é\n".encode("latin-1"), "line 2: byte 0xe9 is no UTF-8; try --encoding latin-1"),
         ("a,b\n1,2\n".encode("utf-16"), "is UTF-16; try --encoding utf-16"),
-        (b"PK\x03\x04rest", "zip file or a spreadsheet"),
         (b"PAR1 and nothing else", "damaged Parquet file"),
         (b"\x1f\x8bnothing", "damaged gzip file"),
     ],
@@ -53,6 +57,59 @@ def test_a_broken_file_is_refused_with_its_place(tmp_path: Path, data: bytes, sa
     with pytest.raises(CommandError, match=r"t\.csv") as caught:
         read(tmp_path, data)
     assert says in str(caught.value)
+
+
+def feather() -> bytes:
+    stream = pyarrow.BufferOutputStream()
+    pyarrow_feather.write_feather(pyarrow.table({"a": [1.5]}), stream, compression="uncompressed")
+    return stream.getvalue().to_pybytes()
+
+
+def tar() -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("t.csv"))
+    return stream.getvalue()
+
+
+CSV = b"a,b\n1,2\n"
+FOREIGN = [
+    ("t.feather", feather(), "a Feather or Arrow file", "pandas.read_feather('"),
+    ("t.csv.bz2", bz2.compress(CSV), "compressed with bzip2", "bzcat "),
+    ("t.csv.xz", lzma.compress(CSV), "compressed with xz", "xzcat "),
+    ("t.csv.zst", b"\x28\xb5\x2f\xfdrest", "compressed with zstd", "zstdcat "),
+    ("t.zip", b"PK\x03\x04rest", "a zip file", "unzip -p "),
+    ("t.xlsx", b"PK\x03\x04rest", "a spreadsheet", "save the sheet as CSV"),
+    ("t.csv", b"PK\x03\x04rest", "a zip file or a spreadsheet", "save the table as CSV"),
+    ("t.xls", b"\xd0\xcf\x11\xe0rest", "an old Excel file", "save the sheet as CSV"),
+    ("t.json", b'[{"a": 1}]', "JSON", "pandas.read_json('"),
+    ("t.jsonl", b'{"a": 1}\n{"a": 2}\n', "JSON", "pandas.read_json('"),
+    ("t.json", b'[\n  {"a": 1}]', "JSON", "pandas.read_json('"),
+    ("t.txt", b'[{"a": 1}]', "JSON", "pandas.read_json('"),
+    ("t.pkl", b"\x80\x04anything", "a pickle", "pandas.read_pickle('"),
+    ("t.csv", b"<!DOCTYPE html><p>404", "a web page", "get the table itself"),
+    ("t.tar.gz", gzip.compress(tar()), "a tar archive", "unpack it"),
+    ("t.parquet", feather(), "a Feather or Arrow file", "pandas.read_feather('"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "what", "advice"), FOREIGN, ids=lambda of: str(of)[:20])
+def test_a_file_of_another_format_is_named_with_what_to_try(
+    tmp_path: Path, name: str, data: bytes, what: str, advice: str
+) -> None:
+    with pytest.raises(CommandError) as caught:
+        read(tmp_path, data, name)
+    said = str(caught.value)
+    assert said.startswith(f"{tmp_path / name} is {what}; tables are CSV or Parquet, plain or with")
+    assert advice in said
+
+
+def test_a_table_of_another_format_is_no_model_either(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "t.feather"
+    path.write_bytes(feather())
+    ran = run("predict", path, tmp_path / "m.spinney")
+    assert ran.code == 1
+    assert "is a table; the model file comes first" in ran.err
 
 
 def test_a_csv_named_parquet_is_told_apart(tmp_path: Path) -> None:
@@ -249,3 +306,10 @@ def test_the_first_bad_row_is_found(rows: list[list[str]], bad: list[str]) -> No
     found = csv_faults.bad_row(text, ",")
     assert found is not None
     assert found.startswith(f"line {len(rows) + 2}: {len(bad)} values")
+
+
+@pytest.mark.parametrize("header", [b"ORCID,b", b"FEA1,FEA2", b"BZh,b", b"ARROW1,b", b"Rar!,b"])
+def test_headers_like_the_first_bytes_of_other_formats_are_headers(
+    tmp_path: Path, header: bytes
+) -> None:
+    assert read(tmp_path, header + b"\n1,2\n").names == header.decode().split(",")

@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from spinney.cli import csv_faults
+from spinney.cli import csv_faults, foreign
 from spinney.cli.errors import CommandError
 from spinney.cli.layout import listed
 
 STANDARD_INPUT = "-"
 INSTALL = "pip install 'spinney[cli]'"
 
-TABLES = (".csv", ".tsv", ".tab", ".parquet", ".gz")
+TABLES = (".csv", ".tsv", ".tab", ".parquet", ".gz", *foreign.TABLES)
+"""Endings of files that are no models."""
 
 _TABS = (".tsv", ".tab")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -181,12 +182,12 @@ def _check_kind(data: bytes, path: str, name: str) -> None:
         raise CommandError(f"{name} is empty, not even a Parquet file without rows; write it again")
     if not data.strip():
         raise CommandError(f"{name} is empty; give a header line with names and rows below it")
-    if path.endswith(".parquet"):
-        raise CommandError(f"{name} is no Parquet file; if it is CSV, rename it")
     if path.endswith(".spinney"):
         raise CommandError(f"{name} is a model file; the model comes first, then the table")
-    if data[:2] == b"PK":
-        raise CommandError(f"{name} is a zip file or a spreadsheet; save the table as CSV")
+    if fault := foreign.fault_of(data, name):
+        raise CommandError(fault)
+    if path.endswith(".parquet"):
+        raise CommandError(f"{name} is no Parquet file; if it is CSV, rename it")
 
 
 def _decode(data: bytes, name: str, encoding: str) -> str:
