@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.data import Problem, as_rows
 from spinney.estimators.base import Classification, Estimator
 from spinney.estimators.tao_base import TAOEstimator
+from spinney.estimators.warn_caller import warn_caller
 from spinney.optimize.trace import Trace
 from spinney.tree.forest import Forest
 from spinney.tree.importance import split_importances
@@ -83,11 +83,9 @@ class ForestEstimator(Estimator):
         """Warn of a warm start that has all it was asked for; to be called by ``_fit``."""
         name, n_parts = self._parts, self._n_parts() if self._is_continued() else 0
         if n_parts == getattr(self, name):
-            warnings.warn(
+            warn_caller(
                 f"{name}={n_parts} with warm_start=True, and as many are fitted already, so that "
                 f"nothing is; give more; try {name}={n_parts + 10}, or warm_start=False.",
-                UserWarning,
-                stacklevel=5,  # the caller of ``fit``
             )
 
     def _known_trees(self) -> Iterable[Tree]:

@@ -6,7 +6,6 @@ algorithm lives here.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +21,7 @@ from spinney.estimators.parameters import check_choice, check_integer
 from spinney.estimators.readout import Readout
 from spinney.estimators.sampled import SampledClassifier
 from spinney.estimators.ties import is_tied, with_rejects
+from spinney.estimators.warn_caller import warn_caller
 from spinney.grow import HO_SPLITS, GrowOptions
 
 ON_TIE = ("first", "reject")
@@ -241,12 +241,10 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
             return int(self.n_estimators)
         n_subspaces = count_subspaces(problem.n_features, plan.n_columns)
         if int(self.n_estimators) > n_subspaces:
-            warnings.warn(
+            warn_caller(
                 f"n_estimators={self.n_estimators}, but {problem.n_features} columns have only "
                 f"{n_subspaces} subspaces of max_features={self.max_features!r}, and no two trees "
                 f"share one; {n_subspaces} trees are grown; try another max_features.",
-                UserWarning,
-                stacklevel=6,  # the caller of ``fit``
             )
         return min(int(self.n_estimators), n_subspaces)
 

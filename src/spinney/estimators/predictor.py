@@ -14,6 +14,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
 from spinney import _core
+from spinney.estimators.calls import explained
 from spinney.estimators.readout import Readout, readout_of
 from spinney.tables import TableEncoding, TypicalRow
 
@@ -214,6 +215,7 @@ class Compilable:
 
     n_jobs: int | None
 
+    @explained
     def compile(self) -> ClassPredictor | NumberPredictor:
         """A callable that predicts single rows and small batches with little overhead.
 

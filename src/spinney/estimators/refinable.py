@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from spinney.estimators.base import Estimator
+from spinney.estimators.warn_caller import warn_caller
 from spinney.tree.forest import Forest
 
 #: Estimators to take in place of the native models of other libraries.
@@ -45,13 +45,11 @@ def warn_of_linear_leaves(forest: Any) -> None:
     """Warn if leaves are linear: refined ones are constants."""
     if not _has_linear_leaves(forest):
         return
-    warnings.warn(
+    warn_caller(
         f"forest={type(forest).__name__} has linear leaves, and refined leaves are constants: its "
         "weights in leaves are not used, and it may become worse; give a forest of constant "
         'leaves, or compare score_before_ and score_after_; try leaf="constant" and deeper trees'
         " (in LightGBM linear_tree=False).",
-        UserWarning,
-        stacklevel=4,  # the caller of fit
     )
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from sklearn.base import BaseEstimator
+from spinney.estimators.calls import ExplainedCalls
+from spinney.estimators.warn_caller import warn_caller
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,12 @@ class Renamed:
     new: str
     hint: str
 
-    def warn(self, owner: type, stacklevel: int) -> None:
+    def warn(self, owner: type) -> None:
         """Say that the old name was used."""
-        warnings.warn(
+        warn_caller(
             f"{owner.__name__}: the parameter {self.old} is called {self.new} since 0.2, and its "
             f"old name will be gone in 0.4; give {self.new}; {self.hint}.",
             FutureWarning,
-            stacklevel=stacklevel + 1,
         )
 
 
@@ -62,15 +61,15 @@ class _OldName:
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self
-        self._renamed.warn(owner, stacklevel=2)
+        self._renamed.warn(owner)
         return getattr(instance, self._renamed.new)
 
     def __set__(self, instance: Any, value: object) -> None:
-        self._renamed.warn(type(instance), stacklevel=2)
+        self._renamed.warn(type(instance))
         setattr(instance, self._renamed.new, value)
 
 
-class OldNames(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class OldNames(ExplainedCalls):
     """Estimators that take old names of their parameters, without a word about it in them."""
 
     _renamed: ClassVar[dict[str, Renamed]] = {}
@@ -97,7 +96,7 @@ class OldNames(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         -------
         self
         """
-        super().set_params(**_warned(type(self), parameters, stacklevel=2))
+        super().set_params(**_warned(type(self), parameters))
         return self
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -135,12 +134,12 @@ def current_names(kind: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
     return {renamed[name].new if name in renamed else name: given[name] for name in given}
 
 
-def _warned(kind: type[Any], given: dict[str, Any], stacklevel: int) -> dict[str, Any]:
+def _warned(kind: type[Any], given: dict[str, Any]) -> dict[str, Any]:
     """As `current_names`; warns of old names, if there are any."""
     current = current_names(kind, given)
     for old, renamed in renamed_parameters(kind).items():
         if old in given:
-            renamed.warn(kind, stacklevel=stacklevel + 1)
+            renamed.warn(kind)
     return current
 
 
@@ -149,7 +148,7 @@ def _taking_old_names(init: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(init)
     def construct(self: Any, *values: Any, **named: Any) -> None:
-        init(self, *values, **_warned(type(self), named, stacklevel=2))
+        init(self, *values, **_warned(type(self), named))
 
     return construct
 

@@ -6,8 +6,6 @@ drawn, votes are counted or rows out of the bag are used.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
@@ -21,6 +19,7 @@ from spinney.estimators.forest_base import ForestEstimator, VotingForest
 from spinney.estimators.parameters import check_boolean, check_choice
 from spinney.estimators.readout import Readout
 from spinney.estimators.sampling import check_n_estimators, count_features, count_samples
+from spinney.estimators.warn_caller import warn_caller
 from spinney.tree.route import outputs
 from spinney.tree.structure import Tree
 
@@ -121,11 +120,9 @@ class SampledForest(ForestEstimator):
         sums, counts = out_of_bag(self.trees_, plan, problem.n_rows, outputs_of)
         n_missing = int(np.count_nonzero(counts == 0))
         if n_missing:
-            warnings.warn(
+            warn_caller(
                 f"{n_missing} of {problem.n_rows} rows were seen by every tree and have no "
                 "out-of-bag prediction; theirs is nan; try more trees or a smaller max_samples.",
-                UserWarning,
-                stacklevel=6,  # the caller of ``fit``
             )
         return sums, counts
 
