@@ -19,13 +19,13 @@ def main() -> None:
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     print(f"{'':<34}{'grown':>7}{'kept':>6}{'test error':>12}")
     for patience in (3, 10, 30):
-        model = boosting(n_iter_no_change=patience).fit(X_train, y_train)
+        model = stopping(n_iter_no_change=patience).fit(X_train, y_train)
         report(f"10 % of the rows, patience {patience}", model, X_test, y_test)
 
     # Rows of your own: nothing is taken from the training rows.
     parts = train_test_split(X_train, y_train, test_size=0.3, stratify=y_train, random_state=0)
     X_fit, X_val, y_fit, y_val = parts
-    model = boosting(n_iter_no_change=10).fit(X_fit, y_fit, X_val=X_val, y_val=y_val)
+    model = stopping(n_iter_no_change=10).fit(X_fit, y_fit, X_val=X_val, y_val=y_val)
     report("30 % of the rows, patience 10", model, X_test, y_test)
 
     # The number is known now: use all rows.
@@ -40,6 +40,11 @@ def boosting(**options: int) -> TAOBoostClassifier:
     """Trees of eight leaves, too small to be right by themselves."""
     settings = {"n_estimators": 60, **options}
     return TAOBoostClassifier(max_depth=3, learning_rate=1.0, random_state=0, **settings)
+
+
+def stopping(n_iter_no_change: int) -> TAOBoostClassifier:
+    """The same, until so many trees in a row have not helped on validation rows."""
+    return boosting().set_params(early_stopping=True, n_iter_no_change=n_iter_no_change)
 
 
 def report(name: str, model: TAOBoostClassifier, X: np.ndarray, y: np.ndarray) -> None:

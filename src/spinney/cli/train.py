@@ -191,7 +191,8 @@ def _validation_rows(
 def _stops_early(estimator: Any) -> bool:
     """Whether the fit chooses by validation rows, and not only tells of them."""
     parameters = estimator.get_params()
-    return bool(parameters.get("early_stopping")) or parameters.get("n_iter_no_change") is not None
+    stops = parameters.get("early_stopping")
+    return bool(parameters.get("n_iter_no_change") if stops is None else stops)
 
 
 def _summary(

@@ -6,7 +6,6 @@ long as they are wanted, and stores them. No algorithm lives here.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -24,6 +23,7 @@ from spinney.estimators.probabilities import vote_shares
 from spinney.estimators.readout import Readout
 from spinney.estimators.tao_base import TAOClassification
 from spinney.estimators.telling import model_so_far, tell_tree
+from spinney.estimators.warn_caller import warn_caller
 from spinney.estimators.watch import Judged, VoteWatch, given_classes
 from spinney.estimators.watched import BoostedForest
 
@@ -86,13 +86,14 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         Each tree draws its own. A row of weight 2 then has one set of gaps, two rows have two.
     dropout : float, default=0.2
         Share of the values of a copy that become 0.
+    early_stopping : bool or None, default=None
+        Whether to stop when the error on validation rows no longer falls, and to keep the trees up
+        to the best number; at least three are tried. Validation rows are those given to ``fit``,
+        or else a part of the training rows. None does so if `n_iter_no_change` is given.
     n_iter_no_change : int or None, default=None
-        Stop when the error on validation rows has not fallen for this many trees, and keep the
-        trees up to the best number; at least three are tried. None never stops early. Validation
-        rows are those given to ``fit``, or else a part of the training rows.
+        Trees without a lower error after which to stop. None is 10.
     validation_fraction : float, default=0.1
-        Part of the training rows set aside if `n_iter_no_change` is given and no validation rows
-        are.
+        Part of the training rows set aside to stop by if no validation rows are given.
     class_weight : None, "balanced" or dict, default=None
         Factors on the sample weights by class.
     warm_start : bool, default=False
@@ -186,6 +187,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         resample: bool = False,
         n_copies: int = 0,
         dropout: float = 0.2,
+        early_stopping: bool | None = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         class_weight: object = None,
@@ -216,6 +218,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         self.resample = resample
         self.n_copies = n_copies
         self.dropout = dropout
+        self.early_stopping = early_stopping
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.class_weight = class_weight
@@ -292,7 +295,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         return given_classes(self, X_val, y_val)
 
     def _grow_watched(self, problem: Problem, judged: Judged | None) -> None:
-        watch = VoteWatch(judged, self.n_classes_, self.n_iter_no_change)
+        watch = VoteWatch(judged, self.n_classes_, self._patience())
         self._store_members(self._grow(problem, watch), problem)
         self._store_watched("validation_errors_", watch.errors)
 
@@ -410,10 +413,9 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
 def _warn_of_end(n_trees: int, error: float, rule: BoostingRule) -> None:
     """Say why there are fewer trees than were asked for."""
     kept = f"the {n_trees} trees before it" if n_trees else "this tree alone"
-    warnings.warn(
+    warn_caller(
         f"tree {n_trees + 1} has a weighted error of {error:.3g}, and boosting needs less than "
         f"{rule.worst_error:.3g}; the forest is {kept}; try a larger max_depth or a smaller alpha"
         + (', or algorithm="samme".' if rule.algorithm == "m1" else "."),
         ConvergenceWarning,
-        stacklevel=9,  # the caller of ``fit``
     )

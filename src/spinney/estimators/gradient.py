@@ -58,7 +58,7 @@ class _GradientBoosting(SummedForest, BoostedForest):
         if not members:
             self.first_scores_ = first_scores(problem, options.loss)
         watch = LossWatch(
-            judged, problem.n_classes, self._loss(), self.first_scores_, self.n_iter_no_change
+            judged, problem.n_classes, self._loss(), self.first_scores_, self._patience()
         )
         self._progress.begin(
             "round", int(self.n_estimators), first=len(members), validation=watch.word
@@ -190,13 +190,14 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
     tol : float, default=1e-3
         Stop a tree when sweeps lower the loss (with `strict_descent` the objective) by less than
         this share.
+    early_stopping : bool or None, default=None
+        Whether to stop when the loss on validation rows no longer falls, and to keep the trees up
+        to the best number. Validation rows are those given to ``fit``, or else a part of the
+        training rows. None does so if `n_iter_no_change` is given.
     n_iter_no_change : int or None, default=None
-        Stop when the loss on validation rows has not fallen for this many trees, and keep the
-        trees up to the best number. None never stops early. Validation rows are those given to
-        ``fit``, or else a part of the training rows.
+        Trees without a lower loss after which to stop. None is 10.
     validation_fraction : float, default=0.1
-        Part of the training rows set aside if `n_iter_no_change` is given and no validation rows
-        are.
+        Part of the training rows set aside to stop by if no validation rows are given.
     class_weight : None, "balanced" or dict, default=None
         Factors on the sample weights by class.
     warm_start : bool, default=False
@@ -279,6 +280,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-3,
+        early_stopping: bool | None = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         class_weight: object = None,
@@ -305,6 +307,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         self.strict_descent = strict_descent
         self.order = order
         self.tol = tol
+        self.early_stopping = early_stopping
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.class_weight = class_weight
@@ -404,13 +407,14 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
     tol : float, default=1e-3
         Stop a tree when sweeps lower the loss (with `strict_descent` the objective) by less than
         this share.
+    early_stopping : bool or None, default=None
+        Whether to stop when the loss on validation rows no longer falls, and to keep the trees up
+        to the best number. Validation rows are those given to ``fit``, or else a part of the
+        training rows. None does so if `n_iter_no_change` is given.
     n_iter_no_change : int or None, default=None
-        Stop when the loss on validation rows has not fallen for this many trees, and keep the
-        trees up to the best number. None never stops early. Validation rows are those given to
-        ``fit``, or else a part of the training rows.
+        Trees without a lower loss after which to stop. None is 10.
     validation_fraction : float, default=0.1
-        Part of the training rows set aside if `n_iter_no_change` is given and no validation rows
-        are.
+        Part of the training rows set aside to stop by if no validation rows are given.
     warm_start : bool, default=False
         If True, ``fit`` keeps the trees it has and boosts on to `n_estimators`.
     random_state : int, RandomState or None, default=None
@@ -490,6 +494,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-3,
+        early_stopping: bool | None = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         warm_start: bool = False,
@@ -516,6 +521,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         self.strict_descent = strict_descent
         self.order = order
         self.tol = tol
+        self.early_stopping = early_stopping
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.warm_start = warm_start

@@ -16,6 +16,7 @@ from spinney.estimators.fingerprint import digest_of_rows
 from spinney.estimators.forest_base import TracedForest
 from spinney.estimators.parameters import (
     check_alpha,
+    check_boolean,
     check_integer,
     check_learning_rate,
     check_share,
@@ -23,6 +24,9 @@ from spinney.estimators.parameters import (
 from spinney.estimators.sampling import check_n_estimators
 from spinney.estimators.watch import Judged, set_aside
 from spinney.progress import FitEvent
+
+#: Trees without progress after which boosting stops, if it is to stop and nobody says when.
+PATIENCE = 10
 
 
 class WatchedForest(TracedForest):
@@ -56,7 +60,7 @@ class WatchedForest(TracedForest):
             Weight k counts a row k times, weight 0 leaves it out. None counts each row once.
         X_val, y_val : array-like or None, default=None
             Validation rows, on which the forest is judged as it grows. Whether it also stops by
-            them is said by the estimator's parameters.
+            them is said by `early_stopping`.
         checkpoint : str, path or None, default=None
             File that the fit is saved to as it goes on. The same call after a crash, a kill or
             Ctrl-C goes on from there and ends in the same model, bit for bit. A file of other
@@ -188,11 +192,21 @@ class BoostedForest(WatchedForest):
         check_n_estimators(self.n_estimators, len(self.trees_) if self._is_continued() else 0)
         check_alpha(self.alpha)
         check_learning_rate(self.learning_rate)
+        if self.early_stopping is not None:
+            check_boolean("early_stopping", self.early_stopping)
         if self.n_iter_no_change is not None:
             check_integer("n_iter_no_change", self.n_iter_no_change, minimum=1, example="10")
 
     def _stops_early(self) -> bool:
-        return self.n_iter_no_change is not None
+        if self.early_stopping is None:
+            return self.n_iter_no_change is not None
+        return bool(self.early_stopping)
+
+    def _patience(self) -> int | None:
+        """Trees without progress after which there are enough; None never stops early."""
+        if not self._stops_early():
+            return None
+        return PATIENCE if self.n_iter_no_change is None else int(self.n_iter_no_change)
 
     def _may_grow(self) -> tuple[str, ...]:
         return ("n_estimators",)  # a tree follows from those before it
@@ -203,5 +217,5 @@ def _check_pair(X_val: ArrayLike | None, y_val: ArrayLike | None) -> None:
         missing, given = ("X_val", "y_val") if X_val is None else ("y_val", "X_val")
         raise ValueError(
             f"{given} is given but {missing} is None; give both or neither; try "
-            "validation_fraction to set training rows aside."
+            "early_stopping=True to set training rows aside."
         )
