@@ -99,6 +99,17 @@ def test_of_many_scores_the_largest_are_written() -> None:
     assert "scores b -0.9, e -0.4, c +0.3, d +0.2, … 2 more\n" in text
 
 
+def test_dates_are_compared_as_dates() -> None:
+    days = pd.date_range("2020-01-01", periods=90)
+    frame = pd.DataFrame({"when": days, "size": np.arange(90) % 7})
+    late = days >= pd.Timestamp("2020-02-15")
+    tree = TAOTreeClassifier(max_depth=1, split="axis", random_state=0).fit(frame, late)
+    assert export_text(tree).startswith("if when >= 2020-02-14 12:00:\n")
+    late = (days - days[0]).days + 3 * frame["size"] > 50
+    tree = TAOTreeClassifier(max_depth=1, alpha=0.1, random_state=0).fit(frame, late)
+    assert "*(when - 2020-01-01)" in export_text(tree)
+
+
 def test_without_class_names_the_values_are_shown() -> None:
     lines = export_text(tree_of_two_splits()).splitlines()
     assert lines[0] == "if -1.3*x2 + 0.52*x0 >= 0.7:"

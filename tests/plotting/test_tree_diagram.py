@@ -245,6 +245,14 @@ def test_pictures_hold_the_weights_in_their_places() -> None:
         assert low == -high == -np.abs(picture).max()  # zero is in the middle
 
 
+def test_dates_are_compared_as_dates() -> None:
+    days = pd.date_range("2020-01-01", periods=90)
+    frame = pd.DataFrame({"when": days, "size": np.arange(90) % 7})
+    tree = spinney.TAOTreeClassifier(max_depth=1, split="axis", random_state=0)
+    display = plot_tree(tree.fit(frame, days >= pd.Timestamp("2020-02-15")))
+    assert display.hyperplanes[0].rule() == ("when", " ≥ 2020-02-14 12:00")
+
+
 def test_frames_with_categories_dates_and_holes_are_drawn_by_coordinate_names() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(

@@ -6,8 +6,8 @@ The text is for reading. Numbers are rounded, so it is no way to store a model.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.estimators.parameters import check_integer
 from spinney.estimators.predictor import encoding_of
 from spinney.estimators.readout import readout_of
+from spinney.tables.columns import DATETIME
+from spinney.tables.moments import moment
 from spinney.tree.readout import holds_scores
 from spinney.tree.structure import Tree
 from spinney.tree.view import LeafView, NodeView, SplitView, view_tree
@@ -64,7 +66,8 @@ def export_text(
     str
         Rows for which the rule holds go on in the lines below it, which is the right child. A leaf
         says the class that most of its rows had and their share, ``pos (0.97)``; in forests whose
-        trees add up, scores: ``scores pos +0.0499, neg -0.0499``.
+        trees add up, scores: ``scores pos +0.0499, neg -0.0499``. Dates are compared as dates,
+        and sums weigh the days after one: ``0.3*(since - 2020-01-31)``.
 
     Examples
     --------
@@ -80,11 +83,13 @@ def export_text(
     shown = trees[number]
     encoding = encoding_of(model)
     indicators: frozenset[str] = frozenset()
+    origins: dict[str, float] = {}
     if feature_names is None:
         feature_names = getattr(model, "feature_names_in_", None)
         if encoding is not None:
             feature_names = [coordinate.name for coordinate in encoding.coordinates]
             indicators = frozenset(c.name for c in encoding.coordinates if c.is_indicator)
+            origins = {c.name: c.origin for c in encoding.coordinates if c.kind == DATETIME}
     if class_names is None:
         class_names = getattr(model, "classes_", None)
     _check_class_names(class_names, shown)
@@ -93,7 +98,7 @@ def export_text(
         check_integer("max_weights", max_weights, minimum=1, example="5")
     root = view_tree(shown, feature_names)
     has_scores = holds_scores(trees)
-    writer = SumWriter(digits, max_weights, _spread(scale, root), indicators, has_scores)
+    writer = SumWriter(digits, max_weights, _spread(scale, root), indicators, has_scores, origins)
     return "\n".join(_lines(root, writer, class_names)) + "\n"
 
 
@@ -113,6 +118,8 @@ class SumWriter:
         Features that are 1 where what their name says is true, and 0 elsewhere.
     has_scores : bool
         Whether leaves hold scores of classes that add up, and not class fractions.
+    origins : mapping of str to float
+        Features that are dates, and what is taken off them, in days since 1970-01-01.
     """
 
     digits: int
@@ -120,6 +127,7 @@ class SumWriter:
     spread: dict[str, float]
     indicators: frozenset[str] = frozenset()
     has_scores: bool = False
+    origins: Mapping[str, float] = field(default_factory=dict)
 
     def number(self, value: float) -> str:
         """`value` rounded, without needless zeros."""
@@ -131,6 +139,10 @@ class SumWriter:
         decimals = max(0, self.digits - 1 - magnitude)
         text = f"{value:.{decimals}f}"
         return text.rstrip("0").rstrip(".") if decimals else text
+
+    def value(self, name: str, value: float) -> str:
+        """A value of a feature: a number, or a date."""
+        return moment(self.origins[name] + value) if name in self.origins else self.number(value)
 
     def weighted_sum(self, weights: dict[str, float], constant: float = 0.0) -> str:
         """``2*a - 0.5*b + constant``, the terms of most effect first."""
@@ -152,6 +164,8 @@ class SumWriter:
             return f"{sign} {size}"
         if name in self.indicators:
             name = f"[{name}]"
+        if name in self.origins:
+            name = f"({name} - {moment(self.origins[name])})"
         return f"{sign} {name}" if size == "1" else f"{sign} {size}*{name}"
 
 
@@ -181,7 +195,7 @@ def _rule(split: SplitView, writer: SumWriter) -> str:
         if name in writer.indicators and (0 < threshold <= 1 if weight > 0 else 0 <= threshold < 1):
             return name if weight > 0 else f"not [{name}]"
         sign = ">=" if weight > 0 else "<="
-        return f"{name} {sign} {writer.number(threshold)}"
+        return f"{name} {sign} {writer.value(name, threshold)}"
     return f"{writer.weighted_sum(weights)} >= {writer.number(-bias)}"
 
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney import _core
 from spinney.data import Matrix, as_rows
+from spinney.tables.columns import DATETIME
 from spinney.tree.importance import node_reach
 from spinney.tree.route import apply
 from spinney.tree.structure import Tree
@@ -114,6 +115,13 @@ def encoding_of(model: Any) -> Any:
     if hasattr(model, "encoding_"):
         return model.encoding_
     return encoding_of(model.forest) if hasattr(model, "forest") else None
+
+
+def origins_of_dates(model: Any) -> dict[int, float]:
+    """What is taken off each coordinate that is a date, in days since 1970-01-01."""
+    encoding = None if isinstance(model, Tree) else encoding_of(model)
+    described = () if encoding is None else encoding.coordinates
+    return {k: found.origin for k, found in enumerate(described) if found.kind == DATETIME}
 
 
 def rows_of(model: Any, X: Any) -> Matrix:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from spinney.plotting.colors import DIVERGING
 from spinney.plotting.fitted import is_whole
 from spinney.plotting.text import number
+from spinney.tables.moments import moment
 from spinney.tree.structure import Tree
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ class Hyperplane:
         ``weight * scale``: the lengths of bars.
     bias : float
         A row goes right if ``weights . x + bias >= 0``.
+    origins : tuple of float or None
+        Of each feature that is a date, what is taken off it, in days since 1970-01-01; None of the
+        others.
     """
 
     node: int
@@ -45,19 +49,26 @@ class Hyperplane:
     weights: NDArray[np.float64]
     shown: NDArray[np.float64]
     bias: float
+    origins: tuple[float | None, ...] = ()
 
     def rule(self) -> tuple[str, str]:
         """When a row goes right: what is compared, and with what."""
         if len(self.weights) != 1:
             return "w·x", f" ≥ {number(-self.bias)}"
-        weight = float(self.weights[0])
-        return self.names[0], f" {'≥' if weight > 0 else '≤'} {number(-self.bias / weight)}"
+        weight, origin = float(self.weights[0]), self.origins[0] if self.origins else None
+        threshold = -self.bias / weight
+        shown = number(threshold) if origin is None else moment(origin + threshold)
+        return self.names[0], f" {'≥' if weight > 0 else '≤'} {shown}"
 
 
 def hyperplane_of(
-    tree: Tree, node: int, names: Sequence[str], scale: NDArray[np.float64]
+    tree: Tree,
+    node: int,
+    names: Sequence[str],
+    scale: NDArray[np.float64],
+    origins: Mapping[int, float] | None = None,
 ) -> Hyperplane:
-    """The hyperplane of a split."""
+    """The hyperplane of a split; `origins` has those of the features that are dates."""
     used = slice(*tree.split_indptr[node : node + 2])
     features = tree.split_indices[used]
     weights = tree.split_weights[used].astype(np.float64)
@@ -70,6 +81,7 @@ def hyperplane_of(
         weights[order],
         shown[order],
         float(tree.bias[node]),
+        tuple((origins or {}).get(feature) for feature in features[order].tolist()),
     )
 
 

@@ -22,6 +22,7 @@ from spinney.plotting.fitted import (
     indicators,
     names_of_classes,
     node_totals,
+    origins_of_dates,
     rows_of,
     tree_of,
     trees_of,
@@ -117,12 +118,15 @@ class TreeDisplay:
         rows = None if X is None else rows_of(model, X)
         spread, scaled_by = checked_spread(scale, rows, shown.n_features)
         nodes, clipped = _drawn_nodes(shown, max_depth)
+        origins = origins_of_dates(model)
         splits = [int(node) for node in nodes if shown.left[node] >= 0 and node not in clipped]
         display = cls(
             tree=shown,
             nodes=nodes,
             clipped=clipped,
-            hyperplanes={node: hyperplane_of(shown, node, names, spread) for node in splits},
+            hyperplanes={
+                node: hyperplane_of(shown, node, names, spread, origins) for node in splits
+            },
             class_names=names_of_classes(model, class_names, shown.n_outputs),
             has_scores=holds_scores(trees_of(model)),
             image_shape=shape,
