@@ -16,11 +16,13 @@ from spinney import (
     TAOForestRegressor,
     TAOTreeClassifier,
     explain,
+    load,
+    save,
 )
 from spinney.explanations.attribution import MOST_EXACT, MOST_ORDERS, attribute
 from spinney.explanations.words import signed
 from spinney.tables.typical import typical_of_numbers
-from tests.explanations.test_tables import MODELS, table
+from tests.explanations.test_tables import MODELS, labels, table
 from tests.explanations.trees import (
     as_regressor,
     as_voting_forest,
@@ -30,6 +32,7 @@ from tests.explanations.trees import (
 from tests.model.models import BUILDERS, fitted, rows_for
 from tests.reference import path_of_row, shapley_values
 from tests.small_models import FORESTS, rows, small_model
+from tests.small_models import table as small_table
 from tests.strategies import forests_with_rows, trees_with_rows
 
 
@@ -260,11 +263,28 @@ def test_cuts_are_told_in_values_as_they_are():
     [step] = explain(tree, frame.iloc[[3]]).trees[0].steps
     assert step.text().startswith(f"since = {frame['since'].iloc[3].date()} ")
     assert "2022-05-31" in step.text() or "2022-06-01" in step.text()
+    tree = TAOTreeClassifier(max_depth=1, alpha=0.1, random_state=0).fit(frame, labels(table()))
+    [step] = explain(tree, frame.iloc[[3]]).trees[0].steps
+    assert f"*(since - {frame['since'].min().date()})" in step.text()
     y = frame["debt"].fillna(frame["debt"].mean()) > 8
     tree = TAOTreeClassifier(max_depth=1, split="axis", random_state=0).fit(frame, y)
     hole = frame[frame["debt"].isna()].iloc[[0]]
     [step] = explain(tree, hole).trees[0].steps
     assert step.text().startswith("debt is missing, taken as 10.")
+
+
+def test_columns_of_every_kind_are_told_and_survive_a_file(tmp_path):
+    model, frame = small_model("tao_forest_of_a_table"), small_table(rows())
+    for number in (0, 9, 4):
+        why = explain(model, frame.iloc[[number]])
+        check_sums(why)
+        told = {column.column: column.typical for column in why.features}
+        assert told["away"].endswith(" days")
+        assert "nothing" not in told
+    save(model, tmp_path / "m.spinney")
+    assert explain(load(tmp_path / "m.spinney"), frame.iloc[[4]]) == why
+    text = why.text()
+    assert f"away = {frame['away'].iloc[4] / pd.Timedelta(days=1):.4g} days (typical " in text
 
 
 def test_leaves_that_add_up_are_told_as_scores():

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from spinney.explanations.reading import Floats
 
-#: Columns up to which all orders are counted, by all subsets: 1024 rows.
-MOST_EXACT = 10
+#: Columns up to which all orders are counted, by all subsets: 4096 rows.
+MOST_EXACT = 12
 
 #: Orders that are drawn for more columns, half of them reverses of the others: at most so many, and
 #: as few as rows that the model is asked about allow.
-MOST_ORDERS, MOST_ASKED = 128, 20_000
+MOST_ORDERS, MOST_ASKED = 512, 20_000
 
 #: Numbers of the rows that a model is asked about at once: 16 MB.
 MOST_AT_ONCE = 4_000_000

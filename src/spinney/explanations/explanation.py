@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from spinney.explanations.reading import UNSEEN
-from spinney.explanations.words import Markup, element, moment, number, plural, signed, table
+from spinney.explanations.words import Markup, element, number, plural, signed, span, table
+from spinney.tables.moments import moment
 
 Row = tuple[float, ...]
 
@@ -43,6 +44,8 @@ class Contribution:
         false; "target_mean".
     is_missing : bool
         Whether the row has no value in the column. `value` is then what stands in for it.
+    origin : float
+        What the trees take off a date, in days: sums weigh ``value - origin``.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Contribution:
     amount: float
     kind: str = "number"
     is_missing: bool = False
+    origin: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ class SplitStep:
         signs = (">=", "<") if part.weight > 0 else ("<=", ">")
         sign = signs[0] if self.goes == "right" else signs[1]
         threshold = part.value - self.score / part.weight
-        shown = [_moment_or_number(part.kind, value) for value in (part.value, threshold)]
+        shown = [_in_words(part.kind, value) for value in (part.value, threshold)]
         if part.is_missing and part.kind != "is_missing":
             return f"{_shown_name(part)} is missing, taken as {shown[0]} {sign} {shown[1]}"
         return f"{_shown_name(part)} = {shown[0]} {sign} {shown[1]}"
@@ -434,10 +438,17 @@ def _shown_name(part: Contribution) -> str:
     return part.name if part.name == part.column else f"[{part.name}]"
 
 
+def _weighed_name(part: Contribution) -> str:
+    """What a weight is multiplied by: of a date its days after the origin."""
+    if part.kind == "datetime":
+        return f"({part.name} - {moment(part.origin)})"
+    return _shown_name(part)
+
+
 def _sum_text(contributions: tuple[Contribution, ...], max_terms: int, constant: float = 0) -> str:
     """``2*a - 0.5*b``, the largest contributions first."""
     parts = [
-        f"{'-' if part.weight < 0 else '+'} {number(abs(part.weight))}*{_shown_name(part)}"
+        f"{'-' if part.weight < 0 else '+'} {number(abs(part.weight))}*{_weighed_name(part)}"
         for part in contributions[:max_terms]
     ]
     if len(contributions) > max_terms:
@@ -499,5 +510,8 @@ def _shown_value(value: float | str | bool | None) -> str:
     return number(float(value)) if is_number else str(value)
 
 
-def _moment_or_number(kind: str, value: float) -> str:
-    return moment(value) if kind == "datetime" else number(value)
+def _in_words(kind: str, value: float) -> str:
+    """A coordinate as a date, a duration or a number."""
+    if kind == "datetime":
+        return moment(value)
+    return span(value) if kind == "duration" else number(value)

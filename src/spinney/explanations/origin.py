@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.explanations.reading import Floats, Reading
-from spinney.explanations.words import moment
+from spinney.explanations.words import span
 from spinney.tables.columns import DATETIME, DURATION
 from spinney.tables.encoding import TableEncoding
+from spinney.tables.moments import moment
 
 Value = float | int | bool | str | None
 """A value of a column for people: dates as text, None where it is missing."""
@@ -97,6 +98,8 @@ def plain_value(value: Any) -> Value:
     if isinstance(value, datetime.datetime):
         is_day = value.time() == datetime.time()
         return str(value.date()) if is_day else value.isoformat(" ", "seconds")
+    if isinstance(value, datetime.timedelta):
+        return span(value / datetime.timedelta(days=1))
     return str(value)
 
 
@@ -131,5 +134,5 @@ def _shown(encoding: TableEncoding | None, column: int, value: Any) -> Value:
     if kind == DATETIME:
         return moment(value)
     if kind == DURATION:
-        return str(datetime.timedelta(days=value))
+        return span(value)
     return plain_value(value)

@@ -67,8 +67,8 @@ def explain(model: object, x: ArrayLike, *, data: ArrayLike | None = None) -> Ex
     -----
     What a column adds is its Shapley value: the mean change of the answer when the column goes from
     its typical value to that of the row, over the orders in which the columns can do that. They add
-    up to what the model says of the row less what it says of the typical row. Up to 10 columns that
-    differ all orders are counted; beyond, at most 128 are drawn, always the same.
+    up to what the model says of the row less what it says of the typical row. Up to 12 columns that
+    differ all orders are counted; beyond, at most 512 are drawn, always the same.
 
     A row goes right at a split if ``w . x + bias >= 0``, else left. The model sums in float32; the
     numbers shown are sums in float64 of the same float32 products, and agree within rounding.
@@ -236,6 +236,7 @@ class _Told:
             amount,
             kind,
             self.is_missing[column],
+            shift,
         )
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 import html
 import math
 
 DIGITS = 4
-EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def number(value: float, digits: int = DIGITS) -> str:
@@ -27,11 +25,9 @@ def signed(value: float, digits: int = DIGITS) -> str:
     return number(value, digits) if value < 0 else f"+{number(value, digits)}"
 
 
-def moment(days: float) -> str:
-    """A date, given days since 1970-01-01; with a time unless it is midnight."""
-    time = EPOCH + datetime.timedelta(days=days)
-    is_day = time.time() == datetime.time()
-    return str(time.date()) if is_day else time.isoformat(" ", "minutes")
+def span(days: float) -> str:
+    """A duration."""
+    return f"{number(days)} days"
 
 
 def plural(count: int, noun: str) -> str:

@@ -279,7 +279,7 @@ async function showWay(holder, rows, row, number) {
 
 function wayNote() {
   return report.hasTypical
-    ? "Contributions are weight × (value − typical value) and start from the score of the typical row of training: the mean of each number, the most frequent level of each category."
+    ? "Contributions are weight × (value − typical value) and start from the score of the typical row of training: the mean of each number, the most frequent level of each category. Orange pulls right at the split, blue left."
     : "This model knows no typical row: contributions are weight × value and start from the bias.";
 }
 
