@@ -38,6 +38,19 @@ def test_every_pair_is_tried_and_the_best_is_fitted_to_all_rows() -> None:
     assert np.array_equal(again.decision_function(X), found.best_estimator.decision_function(X))
 
 
+def test_alpha_may_be_chosen_on_one_tree() -> None:
+    values: dict[str, Any] = {"alphas": [0.1, 1.0, 10.0], "trees_per_forest": [2, 4]}
+    found = tune_fao(forest(tol=0), X, Y, alpha_on="tree", **values)
+    tried = [(entry["alpha"], entry["n_trees"], entry["n_forests"]) for entry in found.table]
+    best = min(found.table[:3], key=lambda entry: entry["loss"])["alpha"]
+    assert tried == [(0.1, 1, 1), (1.0, 1, 1), (10.0, 1, 1), (best, 2, 2), (best, 4, 1)]
+    # Trials of forests are those of the full search, and one of them is chosen.
+    full = tune_fao(forest(tol=0), X, Y, **values).table
+    for entry in found.table[3:]:
+        assert any(entry["loss"] == other["loss"] for other in full)
+    assert found.best_params["n_trees"] in (2, 4)
+
+
 def test_numbers_frames_and_sparse_rows() -> None:
     found = tune_fao(
         FAOForestRegressor(**SMALL, random_state=0), pd.DataFrame(XR), pd.Series(YR), alphas=[0.1]
@@ -101,6 +114,7 @@ def test_runs_that_follow_a_schedule_are_judged_at_their_end(schedule: dict[str,
         (forest(), {"trees_per_forest": [2.0]}, TypeError, "trees_per_forest=2.0"),
         (forest(), {"validation_fraction": 0.0}, ValueError, "validation_fraction=0.0"),
         (forest(n_trees=0), {}, ValueError, "n_trees=0"),
+        (forest(), {"alpha_on": "trees"}, ValueError, "alpha_on='trees'"),
     ],
     ids=str,
 )

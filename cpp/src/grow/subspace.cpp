@@ -1,5 +1,5 @@
 /// Splits in random subspaces: "the choice of a subspace need not be the same for all non-terminal nodes of a tree" ([H] Ho,
-/// "Random Decision Forests", section 7).
+/// "Random Decision Forests", section 5).
 
 #include <algorithm>
 

@@ -45,7 +45,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         such as "D**0.8". None is all columns, which is of use for a single tree.
     feature_sampling : {"global", "local"}, default="global"
         A subspace for each tree, as in the experiments of [1]_, or one for each node, which its
-        section 7 suggests.
+        section 5 suggests.
     n_steps : int, default=100
         The central axis is cut at one of its `n_steps` - 1 evenly spaced stops.
     max_iter : int, default=50
