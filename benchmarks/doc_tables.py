@@ -92,11 +92,16 @@ def _with_cost(row: Row, is_best: bool) -> list[str]:
 
 
 def beside_papers(wanted: Row) -> list[str]:
-    """A row a forest: our error beside the paper's (bold if better), size, and cost."""
-    head = ["data", "forest", "test error %", "paper's", "parameters", "fit CPU s", "one row µs"]
+    """A row a forest: our error beside the paper's (bold if better), sizes, and cost.
+
+    FLOPS, and the papers' sizes, are shown where some paper has them.
+    """
+    head = ["data", "forest", "test error %", "paper's", "parameters"]
+    found = [row_of(choice["file"], choice["data"], choice["row"]) for choice in wanted["rows"]]
+    has_sizes = any("parameters" in (row["paper"] or {}) for row in found)
+    head += [*(["paper's", "FLOPS", "paper's"] if has_sizes else []), "fit CPU s", "one row µs"]
     rows = []
-    for choice in wanted["rows"]:
-        row = row_of(choice["file"], choice["data"], choice["row"])
+    for choice, row in zip(wanted["rows"], found, strict=True):
         error = with_seeds(error_text(row, is_best=False), row) if row["cells"] else "not measured"
         rows.append(
             [
@@ -104,7 +109,7 @@ def beside_papers(wanted: Row) -> list[str]:
                 choice["forest"],
                 error,
                 paper_text(row),
-                grouped(mean_of(row, "n_parameters")),
+                *sizes_beside_paper(row)[: None if has_sizes else 1],
                 short(mean_of(row, "cpu_seconds")),
                 short(mean_of(row, "single_row_us")),
             ]
@@ -294,6 +299,16 @@ def paper_text(row: Row) -> str:
     text = f"{paper['error']:.2f}" + (f"\u00a0±\u00a0{paper['sd']:.2f}" if "sd" in paper else "")
     is_better = row["cells"] and paper["error"] < round(error_of(row), 2)
     return f"**{text}**" if is_better else text
+
+
+def sizes_beside_paper(row: Row) -> list[str]:
+    """Our parameters and FLOPS, each before the paper's and how many times it ours are."""
+    cells = []
+    for ours, theirs in (("n_parameters", "parameters"), ("flops", "flops")):
+        size, paper = mean_of(row, ours), (row["paper"] or {}).get(theirs)
+        ratio = f"\u00a0({size / paper:.2f}×)" if size and paper else ""
+        cells += [grouped(size), f"{grouped(paper)}{ratio}"]
+    return cells
 
 
 def readable(label: str) -> str:

@@ -65,6 +65,17 @@ def test_a_row_that_is_not_measured_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     assert lines[-1] == "| Letter | boosted | not measured | 1.93 | – | – | – |"
 
 
+def test_sizes_are_beside_those_of_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = row(2.0, paper={"error": 1.93, "parameters": 200e3, "flops": 50.0})
+    measured["cells"]["0"] |= {"n_parameters": 300_000.0, "flops": 40.0}
+    monkeypatch.setattr(doc_tables, "results", lambda _file: {"rows": [measured]})
+    choice = {"name": "Letter", "file": "letter", "data": "letter", "row": "S-TAO T=100"}
+    head, _, line = doc_tables.beside_papers({"rows": [{**choice, "forest": "boosted"}]})
+    sizes = "300\u202f000 | 200\u202f000\u00a0(1.50×) | 40 | 50\u00a0(0.80×)"
+    assert "| parameters | paper's | FLOPS | paper's |" in head
+    assert f"| {sizes} |" in line
+
+
 def test_a_row_that_no_table_has_is_named() -> None:
     with pytest.raises(ValueError, match="0 rows 'S-TAO T=31' on 'letter'"):
         doc_tables.row_of("letter", "letter", "S-TAO T=31")
