@@ -25,6 +25,7 @@ from spinney import CO2ForestClassifier, CO2TreeClassifier, GreedyForestClassifi
 RESULTS = Path(__file__).resolve().parent / "results"
 STORE = RESULTS / "co2_figures.json"
 DEPTHS = tuple(range(1, 15))
+SEEDS = (0, 1, 2)  # of figure 2
 NORMS = (0.1, 1.0, 10.0, 100.0)
 FORESTS: dict[str, dict[str, Any]] = {
     "satimage": {"max_norm": 100.0, "learning_rate": 0.03, "max_iter": 50},
@@ -68,11 +69,15 @@ def figure1(keep: Callable[..., dict[str, list[float]]]) -> dict[str, Curves]:
 
 
 def by_trees(forest: Any, data: Dataset) -> dict[str, list[float]]:
-    """Test error of the first tree, the first two, and so on."""
-    forest.fit(data.X_train, data.y_train)
-    points = list(range(1, len(forest.trees_) + 1))
-    stages = STAGES["trees"](forest, data.X_test, points)
-    return {"x": points, "test": [100.0 * float(np.mean(of != data.y_test)) for of in stages]}
+    """Test error of the first tree, the first two, and so on; mean and deviation of the seeds."""
+    found = []
+    for seed in SEEDS:
+        forest.set_params(random_state=seed).fit(data.X_train, data.y_train)
+        points = list(range(1, len(forest.trees_) + 1))
+        stages = STAGES["trees"](forest, data.X_test, points)
+        found.append([100.0 * float(np.mean(of != data.y_test)) for of in stages])
+    means, deviations = np.mean(found, axis=0), np.std(found, axis=0, ddof=1)
+    return {"x": points, "test": means.tolist(), "deviation": deviations.tolist()}
 
 
 def figure2(keep: Callable[..., dict[str, list[float]]]) -> dict[str, Curves]:
@@ -80,14 +85,14 @@ def figure2(keep: Callable[..., dict[str, list[float]]]) -> dict[str, Curves]:
     found = {}
     for name, values in FORESTS.items():
         data = load(name)
-        common = {"max_features": "D**0.7", "random_state": 0}
+        common = {"max_features": "D**0.7"}
         forests = {
             "random forest": GreedyForestClassifier(100, **common),
             "OC1 forest": GreedyForestClassifier(100, split="oc1", **common),
             "CO2 forest": CO2ForestClassifier(100, **values, **common),
         }
         found[name] = {
-            label: keep(f"fig2 {name} {label}", lambda f=forest, d=data: by_trees(f, d))
+            label: keep(f"fig2 {name} {label}, seeds", lambda f=forest, d=data: by_trees(f, d))
             for label, forest in forests.items()
         }
     return found
@@ -105,6 +110,9 @@ def draw(name: str, panels: dict[str, Curves], x_label: str) -> None:
     for (title, curves), ax in zip(panels.items(), axes[0], strict=True):
         for label, curve in curves.items():
             (line,) = ax.plot(curve["x"], curve["test"], label=label)
+            if "deviation" in curve:
+                low, high = np.array(curve["test"]) + np.outer((-1, 1), curve["deviation"])
+                ax.fill_between(curve["x"], low, high, color=line.get_color(), alpha=0.15)
             if "train" in curve:
                 ax.plot(curve["x"], curve["train"], "--", color=line.get_color())
         ax.set_title(f"{title}{' (dashed: training rows)' if name == 'fig1' else ''}", fontsize=10)
@@ -127,9 +135,10 @@ def main(names: list[str]) -> None:
 
     def keep(key: str, measure: Callable[[], dict[str, list[float]]]) -> dict[str, list[float]]:
         if key not in store:
+            sys.stdout.write(f"{key} ...\n")
+            sys.stdout.flush()
             store[key] = measure()
             STORE.write_text(json.dumps(store, indent=1) + "\n")
-            sys.stdout.write(f"{key}: {store[key]}\n")
         return store[key]
 
     for name in names or list(FIGURES):
