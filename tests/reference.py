@@ -238,12 +238,19 @@ def row_loss(loss, answer, target, is_linear, huber_delta=1.0):
     return float(np.sum(np.where(residuals <= huber_delta, near, far)))
 
 
-def penalty(tree, alpha, scale, split, leaf_penalty="l1"):
-    """Penalties of all splits and linear leaves; weights are measured in units of `scale`."""
+def penalty(tree, alpha, scale, split, leaf_penalty="l1", leaf_alpha=None, centre=0.0):
+    """Penalties of all splits and leaves; weights are measured in units of `scale`.
+
+    Constant leaves have one if there is a `leaf_alpha`, on their distance from `centre`.
+    """
     total = 0.0
     for j, w in _terms(tree, "leaf"):
         size = abs(float(w)) * scale[j]
-        total += alpha * (size if leaf_penalty == "l1" else size**2 / 2)
+        of_leaves = alpha if leaf_alpha is None else leaf_alpha
+        total += of_leaves * (size if leaf_penalty == "l1" else size**2 / 2)
+    if tree.leaf_kind == "constant" and leaf_alpha is not None:
+        for value in (tree.leaf_values - centre).ravel():
+            total += leaf_alpha * (abs(value) if leaf_penalty == "l1" else value**2)
     if split == "oblique":
         return total + sum(alpha * abs(float(w)) * scale[j] for j, w in _terms(tree, "split"))
     return total + alpha * sum(1 for node in range(len(tree.left)) if split_terms(tree, node))
@@ -254,10 +261,10 @@ def _terms(tree, part):
 
 
 def objective(
-    tree, X, targets, weights, *, loss, split, alpha, scale, huber_delta=1.0, leaf_penalty="l1"
+    tree, X, targets, weights, *, loss, split, alpha, scale, huber_delta=1.0, **of_leaves
 ):
-    """Weighted loss of all rows plus the penalties."""
-    total = penalty(tree, alpha, scale, split, leaf_penalty)
+    """Weighted loss of all rows plus the penalties; `of_leaves` are those of `penalty`."""
+    total = penalty(tree, alpha, scale, split, **of_leaves)
     for x, target, weight in zip(X, targets, weights, strict=True):
         answer = answer_of_row(tree, x, score_of_products)
         is_linear = tree.leaf_kind == "linear"

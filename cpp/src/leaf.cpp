@@ -123,6 +123,7 @@ private:
     LeafPenalty penalty_;
 };
 
+/// argmin_v of sum_n w_n (y_n - v)^2 + l1 |v| + l2 v^2 (fao §3, "soft thresholding").
 double weighted_mean(std::span<const double> values, std::span<const double> weights, LeafPenalty penalty) {
     double sum = 0.0;
     double total = penalty.l2;

@@ -19,6 +19,8 @@ BAD_VALUES = [
     ({"leaf": "quadratic"}, r'leaf=\'quadratic\' is not known; give "constant" or "linear"; try'),
     ({"order": "sideways"}, r'order=\'sideways\' is not known; give "leaves_first" or'),
     ({"leaf_penalty": "l3"}, r'leaf_penalty=\'l3\' is not known; give "l1" or "l2"'),
+    ({"leaf_alpha": -1, "leaf": "linear"}, r"leaf_alpha=-1 is too small; give a finite number >="),
+    ({"leaf_alpha": 1.0}, r'leaf_alpha=1.0 with leaf="constant": .* labels, .* try leaf="linear"'),
     ({"loss": "hinge"}, r'loss=\'hinge\' is not known; give "zero_one" or "log_loss"; try'),
     ({"loss": "squared_error"}, r"is for numbers, .* try TAOTreeRegressor"),
     ({"alpha": -1}, r"alpha=-1 is too small; give a finite number >= 0; try alpha=0.1"),

@@ -132,8 +132,12 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
         Class fractions in each leaf, or a sparse softmax model.
+    leaf_alpha : float or None, default=None
+        Weight of the penalty on linear leaves; the FAO paper's μ. None takes `alpha` for them,
+        too. Constant leaves are labels and have none.
     leaf_penalty : {"l1", "l2"}, default="l1"
-        Penalty of linear leaves.
+        Penalty of linear leaves: `leaf_alpha` times the sum of absolute weights, or half of it
+        times the sum of squares.
     relax_leaves : bool, default=False
         Refit linear leaves at the end on the features they use, without the penalty. It makes
         weights sparse, but also too short; forests of wide rows gain by undoing that.
@@ -249,6 +253,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         max_leaf_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
+        leaf_alpha: float | None = None,
         leaf_penalty: str = "l1",
         relax_leaves: bool = False,
         loss: str = "zero_one",
@@ -279,6 +284,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         self.max_leaf_weights = max_leaf_weights
         self.split = split
         self.leaf = leaf
+        self.leaf_alpha = leaf_alpha
         self.leaf_penalty = leaf_penalty
         self.relax_leaves = relax_leaves
         self.loss = loss
@@ -338,8 +344,14 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
         One value in each leaf, or a sparse linear regression.
+    leaf_alpha : float or None, default=None
+        Weight of the penalty on the leaves; the FAO paper's μ. None takes `alpha` for linear
+        leaves and no penalty for constant ones.
     leaf_penalty : {"l1", "l2"}, default="l1"
-        Penalty of linear leaves.
+        Penalty of linear leaves: `leaf_alpha` times the sum of absolute weights, or half of it
+        times the sum of squares. Of constant leaves with a `leaf_alpha`: `leaf_alpha` times the
+        sum of ``|v|`` or of ``v ** 2``, v being a leaf's value less the mean of y, in deviations
+        of y.
     relax_leaves : bool, default=False
         Refit linear leaves at the end on the features they use, without the penalty. It makes
         weights sparse, but also too short; forests of wide rows gain by undoing that.
@@ -445,6 +457,7 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         max_leaf_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
+        leaf_alpha: float | None = None,
         leaf_penalty: str = "l1",
         relax_leaves: bool = False,
         loss: str = "squared_error",
@@ -474,6 +487,7 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         self.max_leaf_weights = max_leaf_weights
         self.split = split
         self.leaf = leaf
+        self.leaf_alpha = leaf_alpha
         self.leaf_penalty = leaf_penalty
         self.relax_leaves = relax_leaves
         self.loss = loss

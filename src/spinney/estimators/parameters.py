@@ -133,6 +133,19 @@ def check_alpha(alpha: object) -> None:
     check_real("alpha", alpha, minimum=0.0, example="0.1; 0 switches the penalty off")
 
 
+def check_leaf_alpha(leaf_alpha: object, leaf: str, estimator: str) -> None:
+    """Raise unless leaves of this kind can have a penalty of weight `leaf_alpha`."""
+    if leaf_alpha is None:
+        return
+    check_real("leaf_alpha", leaf_alpha, minimum=0.0, example="0.1, or None")
+    if leaf == "constant" and estimator.endswith("Classifier"):
+        raise ValueError(
+            f'leaf_alpha={leaf_alpha!r} with leaf="constant": the leaves are labels, which have no '
+            'size; give leaf_alpha=None; try leaf="linear", or FAOForestClassifier for penalised '
+            "scores."
+        )
+
+
 def check_choice(name: str, value: object, accepted: Sequence[str]) -> None:
     """Raise unless `value` is one of the accepted words."""
     words = " or ".join(f'"{word}"' for word in accepted)

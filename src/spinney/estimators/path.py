@@ -110,7 +110,8 @@ def regularization_path(
     ----------
     estimator : TAOTreeClassifier or TAOTreeRegressor
         Says how trees are fitted. Its `alpha` is not used, it need not be fitted, and it is not
-        changed. Each `alpha` gets `max_iter` sweeps, each tree starts from the one before.
+        changed. Each `alpha` gets `max_iter` sweeps, each tree starts from the one before. A
+        `leaf_alpha` stays the same along the path.
     X, y : array-like of shapes (n_rows, n_features) and (n_rows,) or (n_rows, n_outputs)
         Training rows, as for ``fit``.
     alphas : array-like of shape (n_alphas,) or None, default=None

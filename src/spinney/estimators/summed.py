@@ -35,8 +35,13 @@ class SummedForest(WatchedForest):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_real("leaf_alpha", self.leaf_alpha, minimum=0.0, example="1.0")
         check_choice("leaf_penalty", self.leaf_penalty, LEAF_PENALTIES)
+
+    def _check_leaf_alpha(self) -> None:
+        check_real("leaf_alpha", self.leaf_alpha, minimum=0.0, example="1.0")
+
+    def _leaf_alpha_of_trees(self) -> None:
+        """Leaves are the matter of the sum."""
 
     def _check_same_loss(self) -> None:
         """Raise if a warm start would add trees of another loss to those there are."""

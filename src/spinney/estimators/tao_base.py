@@ -10,6 +10,7 @@ from spinney.estimators.parameters import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
     SPLITS,
+    check_leaf_alpha,
     check_real,
     check_tree_parameters,
 )
@@ -25,7 +26,12 @@ class TAOEstimator(Estimator):
 
     def _check_parameters(self) -> None:
         check_tree_parameters(self, self._losses(), self._splits)
+        self._check_leaf_alpha()
         self._check_init()
+
+    def _check_leaf_alpha(self) -> None:
+        """Raise unless leaves can have a penalty of that weight."""
+        check_leaf_alpha(self.leaf_alpha, self.leaf, type(self).__name__)
 
     def _check_init(self) -> None:
         """Raise unless trees can start from `init`."""
@@ -46,6 +52,7 @@ class TAOEstimator(Estimator):
             max_leaf_weights=int(self.max_leaf_weights or 0),
             max_iter=int(self.max_iter),
             strict_descent=bool(self.strict_descent),
+            leaf_alpha=self._leaf_alpha_of_trees(),
             leaf_penalty=self.leaf_penalty,
             relax_leaves=bool(self.relax_leaves),
             order=self.order,
@@ -55,6 +62,10 @@ class TAOEstimator(Estimator):
             seed=seed,
             init=drawn_start(self._tree_init()),
         )
+
+    def _leaf_alpha_of_trees(self) -> float | None:
+        """Weight of the leaves in the objective of one tree; None if it has none of its own."""
+        return None if self.leaf_alpha is None else float(self.leaf_alpha)
 
     def _start(self) -> Start:
         """Rule that makes the start of a tree."""

@@ -117,9 +117,12 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
         Class fractions in each leaf, or a sparse softmax model.
+    leaf_alpha : float or None, default=None
+        Weight of the penalty on linear leaves; the FAO paper's μ. None takes `alpha` for them,
+        too. Constant leaves are labels and have none.
     leaf_penalty : {"l1", "l2"}, default="l1"
-        Penalty of linear leaves: `alpha` times the sum of absolute weights, or `alpha` / 2 times
-        the sum of squares.
+        Penalty of linear leaves: `leaf_alpha` times the sum of absolute weights, or half of it
+        times the sum of squares.
     relax_leaves : bool, default=False
         Refit linear leaves at the end on the features they use, without the penalty. It makes
         weights sparse, but also too short; forests of wide rows gain by undoing that.
@@ -213,6 +216,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         max_leaf_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
+        leaf_alpha: float | None = None,
         leaf_penalty: str = "l1",
         relax_leaves: bool = False,
         loss: str = "zero_one",
@@ -235,6 +239,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         self.max_leaf_weights = max_leaf_weights
         self.split = split
         self.leaf = leaf
+        self.leaf_alpha = leaf_alpha
         self.leaf_penalty = leaf_penalty
         self.relax_leaves = relax_leaves
         self.loss = loss
@@ -274,9 +279,14 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         Hyperplanes over all features, or one feature a split.
     leaf : {"constant", "linear"}, default="constant"
         One value in each leaf, or a sparse linear regression.
+    leaf_alpha : float or None, default=None
+        Weight of the penalty on the leaves; the FAO paper's μ. None takes `alpha` for linear
+        leaves and no penalty for constant ones.
     leaf_penalty : {"l1", "l2"}, default="l1"
-        Penalty of linear leaves: `alpha` times the sum of absolute weights, or `alpha` / 2 times
-        the sum of squares.
+        Penalty of linear leaves: `leaf_alpha` times the sum of absolute weights, or half of it
+        times the sum of squares. Of constant leaves with a `leaf_alpha`: `leaf_alpha` times the
+        sum of ``|v|`` or of ``v ** 2``, v being a leaf's value less the mean of y, in deviations
+        of y.
     relax_leaves : bool, default=False
         Refit linear leaves at the end on the features they use, without the penalty. It makes
         weights sparse, but also too short; forests of wide rows gain by undoing that.
@@ -362,6 +372,7 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         max_leaf_weights: int | None = None,
         split: str = "oblique",
         leaf: str = "constant",
+        leaf_alpha: float | None = None,
         leaf_penalty: str = "l1",
         relax_leaves: bool = False,
         loss: str = "squared_error",
@@ -384,6 +395,7 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         self.max_leaf_weights = max_leaf_weights
         self.split = split
         self.leaf = leaf
+        self.leaf_alpha = leaf_alpha
         self.leaf_penalty = leaf_penalty
         self.relax_leaves = relax_leaves
         self.loss = loss

@@ -8,6 +8,8 @@ References
 ----------
 .. [1] Carreira-Perpiñán and Zharmagambetov, "Ensembles of bagged TAO trees consistently improve
    over random forests, AdaBoost and gradient boosting", FODS 2020.
+.. [2] Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision forests: Forest
+   Alternating Optimization", CVPR 2023.
 """
 
 from __future__ import annotations
@@ -81,12 +83,23 @@ class TAOOptions:
     n_threads: int = 1
     seed: int = 0
     init: str = "supervised"
+    leaf_alpha: float | None = None
     leaf_penalty: str = "l1"
     relax_leaves: bool = False
     leaf_epochs: int = 4
     max_features: int = 0
     start_seed: int | None = None
     solver: dict[str, float] = field(default_factory=lambda: dict(SOLVER))
+
+    @property
+    def constant_alpha(self) -> float:
+        """Weight of the penalty on constant leaves; they have none of their own accord."""
+        return self.leaf_alpha or 0.0 if self.leaf == "constant" else 0.0
+
+    @property
+    def linear_alpha(self) -> float:
+        """Weight of the penalty on linear leaves."""
+        return self.alpha if self.leaf_alpha is None else self.leaf_alpha
 
 
 @dataclass(frozen=True)
@@ -443,19 +456,34 @@ def start_length(options: TAOOptions) -> float:
 
 
 def _task(problem: Problem, options: TAOOptions) -> _core.Task:
-    is_l1 = options.leaf_penalty == "l1"
+    l1, l2 = (1.0, 0.0) if options.leaf_penalty == "l1" else (0.0, 1.0)
+    centre = _centre(problem, options)
     return _core.Task(
         classes=problem.classes,
-        values=problem.values,
+        values=problem.values if centre is None else problem.values - centre,
         weights=problem.sample_weight,
         n_outputs=problem.n_outputs,
         loss=options.loss,
         leaf=options.leaf,
         huber_delta=options.huber_delta / problem.target_scale,
-        leaf_alpha=options.alpha if is_l1 else 0.0,
-        leaf_ridge=0.0 if is_l1 else options.alpha,
+        # mu psi(theta_j) of eq. (1) of [2]: |w|_1 or |w|^2 / 2 of the weights of a linear leaf,
+        # |theta| or theta^2 of a constant one, measured from the mean of the targets.
+        leaf_alpha=l1 * options.linear_alpha,
+        leaf_ridge=l2 * options.linear_alpha,
         leaf_epochs=options.leaf_epochs,
+        constant_l1=l1 * options.constant_alpha,
+        constant_l2=l2 * options.constant_alpha,
     )
+
+
+def _centre(problem: Problem, options: TAOOptions) -> NDArray[np.float64] | None:
+    """What a penalty draws constant leaves towards: the mean, wherever the zero of y may lie.
+
+    None where they have no penalty.
+    """
+    if problem.n_classes or not options.constant_alpha:
+        return None
+    return np.asarray(np.average(problem.values, axis=0, weights=problem.sample_weight))
 
 
 def native_optimizer(
@@ -493,6 +521,9 @@ def _set_tree(
     """Start from a tree; its leaves are kept if they are of the wanted kind, else refitted."""
     keeps_leaves = tree.leaf_kind == options.leaf
     values = tree.leaf_values / problem.target_scale if keeps_leaves else np.zeros((0, 1))
+    centre = _centre(problem, options)
+    if keeps_leaves and centre is not None:
+        values = values - centre
     weights = np.zeros((0, 1), dtype=np.float32)
     if keeps_leaves and tree.is_linear:
         shape = (tree.leaf_values.size, tree.n_features)
@@ -522,6 +553,9 @@ def tree_of(
     """The tree that the core holds, in the unit of the targets."""
     bias, (indptr, indices, weights) = native.splits()
     values, (leaf_indptr, leaf_indices, leaf_weights) = native.leaves()
+    centre = _centre(problem, options)
+    if centre is not None:
+        values = values + centre
     leaf_rows = nonzero_rows(leaf_indptr, leaf_indices, leaf_weights * problem.target_scale)
     return Tree(
         n_features=problem.n_features,
