@@ -444,11 +444,27 @@ def test_a_row_starts_from_the_typical_row_and_not_from_zero(tmp_path, open_repo
     assert "weight × (value − typical value)" in opened.page.locator("#way").inner_text()
 
 
+@pytest.mark.parametrize("family", ["fao_forest_classifier", "tao_tree_regressor"])
+def test_what_columns_add_is_what_explain_says(family, tmp_path, open_report):
+    model = small_model(family)
+    opened = open_report(model.report(tmp_path / "r.html", rows()), "rows&row=5")
+    why = spinney.explain(model, rows()[5])
+    labels = opened.texts("#pushes .bars th")
+    figures = numbers_of(opened.page.locator("#pushes .bars .figure"))
+    added = {column.column: column.push for column in why.features if column.push}
+    assert labels == ["typical row", *added]
+    wanted = [why.typical_answer[why.output], *added.values()]
+    np.testing.assert_allclose(figures, wanted, rtol=1e-3, atol=6e-4)
+    np.testing.assert_allclose(sum(figures), why.answer[why.output], rtol=1e-3, atol=3e-3)
+    assert "Orange argues for it" in opened.page.locator("#pushes").inner_text()
+
+
 def test_models_without_a_typical_row_start_from_the_bias(tmp_path, open_report):
     model = copy.copy(small_model("tao_tree_classifier"))
     del model.typical_
     opened = open_report(model.report(tmp_path / "r.html", rows()), "rows&row=3")
     assert opened.texts(".steps li[data-node='0'] th")[0] == "bias"
+    assert opened.page.locator("#pushes").count() == 0
     assert "knows no typical row" in opened.page.locator("#way").inner_text()
 
 

@@ -109,13 +109,22 @@ class Reported(OldNames):
 
     def _subject(self) -> Subject:
         """The fitted model as reports see it."""
+        from spinney.explanations.pushes import pushes_of
         from spinney.report import Subject
 
         readout = readout_of(self)
         names = self._names_of_coordinates()
         found = typical_of(self)
         typical = None if found is None else found.coordinates
-        return Subject(self, readout, self._coordinates_of, names, encoding_of(self), typical)
+        return Subject(
+            self,
+            readout,
+            self._coordinates_of,
+            names,
+            encoding_of(self),
+            typical,
+            lambda rows: pushes_of(self, rows),
+        )
 
     def _names_of_coordinates(self) -> list[str]:
         """Names of what the hyperplanes are over."""

@@ -60,6 +60,8 @@ def attribute(
     end: NDArray[np.float32],
     columns: NDArray[np.int64],
     is_weighed: NDArray[np.bool_],
+    *,
+    most_asked: int = MOST_ASKED,
 ) -> Attribution:
     """Share the difference between two answers among the columns in which two rows differ.
 
@@ -73,16 +75,18 @@ def attribute(
         Column of each coordinate.
     is_weighed : bool ndarray of shape (n_coordinates,)
         Coordinates that any hyperplane of the model weighs.
+    most_asked : int
+        Rows that the model is asked about, at most; an order and its reverse are asked in any case.
     """
     n_columns = int(columns.max(initial=-1)) + 1
     players = np.unique(columns[(start != end) & is_weighed])
     game = _Game(ask, start, end, columns, players)
     n_outputs = game.answers(np.zeros((1, len(players)), dtype=np.bool_)).shape[1]
     adds, errors = np.zeros((n_columns, n_outputs)), np.zeros((n_columns, n_outputs))
-    if len(players) <= MOST_EXACT:
+    if len(players) <= MOST_EXACT and 2 ** len(players) <= most_asked:
         adds[players] = _over_all_orders(game)
         return Attribution(adds, errors, 0)
-    drawn = _over_drawn_orders(game)
+    drawn = _over_drawn_orders(game, most_asked)
     adds[players] = drawn.mean(axis=0)
     # An order and its reverse are one draw.
     errors[players] = drawn.std(axis=0, ddof=1) / np.sqrt(len(drawn)) if len(drawn) > 1 else np.nan
@@ -106,9 +110,11 @@ class _Game:
         return np.concatenate([self.ask(self._rows(part)) for part in parts])
 
     def _rows(self, is_changed: NDArray[np.bool_]) -> NDArray[np.float32]:
-        of_column = np.zeros((len(is_changed), int(self.columns.max(initial=-1)) + 1), np.bool_)
-        of_column[:, self.players] = is_changed
-        return np.where(of_column[:, self.columns], self.end, self.start).astype(np.float32)
+        rows = np.repeat(self.start[None, :], len(is_changed), axis=0)
+        moved = np.flatnonzero(np.isin(self.columns, self.players) & (self.start != self.end))
+        player = np.searchsorted(self.players, self.columns[moved])
+        rows[:, moved] = np.where(is_changed[:, player], self.end[moved], self.start[moved])
+        return rows
 
 
 def _over_all_orders(game: _Game) -> Floats:
@@ -127,10 +133,10 @@ def _over_all_orders(game: _Game) -> Floats:
     return adds
 
 
-def _over_drawn_orders(game: _Game) -> Floats:
+def _over_drawn_orders(game: _Game, most_asked: int) -> Floats:
     """What each player adds in an order and its reverse, (n_pairs, n_players, n_outputs)."""
     n = len(game.players)
-    n_pairs = max(min(MOST_ORDERS, MOST_ASKED // n) // 2, 1)
+    n_pairs = max(min(MOST_ORDERS, most_asked // (n + 1)) // 2, 1)
     rng = np.random.default_rng(SEED)
     turns = np.stack([rng.permutation(n) for _ in range(n_pairs)])
     turns = np.concatenate([turns, n - 1 - turns])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,22 @@ from spinney import _core
 from spinney.data import Matrix, as_rows
 from spinney.tree.forest import Forest
 from spinney.tree.readout import Readout
+
+
+class Pushes(Protocol):
+    """What columns add to the answers of rows, as explanations find it."""
+
+    @property
+    def of_rows(self) -> NDArray[np.float32]:
+        """(n_rows, n_columns): to the probability of the predicted class or the first number."""
+
+    @property
+    def typical(self) -> NDArray[np.float64]:
+        """What the model says of the typical row."""
+
+    @property
+    def error(self) -> float:
+        """Largest standard error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +50,9 @@ class Subject:
         How columns become coordinates; None if they are the coordinates.
     typical : float32 ndarray of shape (n_coordinates,) or None
         The typical row of training, as the trees read it; None if the model does not know it.
+    pushes_of : callable or None
+        What columns add to the answers of rows as the trees read them; it says None if that takes
+        too long.
     """
 
     model: Any
@@ -42,6 +61,7 @@ class Subject:
     coordinate_names: list[str]
     encoding: Any = None
     typical: NDArray[np.float32] | None = None
+    pushes_of: Callable[[Matrix], Pushes | None] | None = None
 
     @property
     def forest(self) -> Forest:

@@ -16,7 +16,7 @@ from spinney.report.blocks import Block, pack
 from spinney.report.page import escaped_json, page_parts
 from spinney.report.rows import answered_rows
 from spinney.report.sample import chosen_rows, raw_values, row_arrays
-from spinney.report.subject import Rows, Subject
+from spinney.report.subject import Pushes, Rows, Subject, matrix_of
 from spinney.report.trees import PackedTrees, packed_trees
 from spinney.storage.atomic import replace_file
 from spinney.tree.readout import holds_scores
@@ -75,8 +75,10 @@ def write_report(
     blocks: dict[str, Block] = {}
     if rows is not None:
         chosen = chosen_rows(subject, rows, int(max_rows))
-        document["rows"] = _sample(subject, rows, chosen)
-        blocks["rows"] = pack(row_arrays(subject, rows, chosen))
+        pushes = None if subject.pushes_of is None else subject.pushes_of(matrix_of(rows, chosen))
+        document["rows"] = _sample(subject, rows, chosen) | _push_document(pushes)
+        arrays = {} if pushes is None else {"pushes": pushes.of_rows}
+        blocks["rows"] = pack(row_arrays(subject, rows, chosen) | arrays)
     blocks["columns"] = pack(_column_arrays(subject, rows))
     used = PAGE_BYTES + len(escaped_json(document).encode()) + sum(map(len, blocks.values()))
     packed = packed_trees(subject, rows, LARGEST_PAGE - used)
@@ -151,6 +153,13 @@ def _sample(subject: Subject, rows: Rows, chosen: NDArray[np.int64]) -> dict[str
         "nWrongKept": None if errors is None else int((errors[chosen] > 0).sum()),
         "nWrong": None if errors is None else int((errors > 0).sum()),
     }
+
+
+def _push_document(pushes: Pushes | None) -> dict[str, Any]:
+    """What the model says of the typical row, and how exact it is what columns add to that."""
+    if pushes is None:
+        return {}
+    return {"typicalAnswer": pushes.typical.tolist(), "pushError": pushes.error}
 
 
 def _parameters(model: Any) -> list[list[str]]:

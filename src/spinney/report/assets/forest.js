@@ -261,6 +261,11 @@ class RowsOfReport {
     return isClassifier ? this.arrays.predicted[row] : this.outputsOf("predicted", row);
   }
 
+  pushes(row) {
+    const n = report.columns.length;
+    return this.arrays.pushes.subarray(row * n, (row + 1) * n);
+  }
+
   outputsOf(name, row) {
     return Array.from(this.arrays[name].subarray(row * nOutputs, (row + 1) * nOutputs));
   }

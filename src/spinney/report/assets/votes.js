@@ -9,6 +9,7 @@ function describeRow(panel, rows, row, place) {
     make("p", { class: "verdict" }, verdictSentence(rows, row)),
     rowValues(rows, row),
     totalsPart(rows, row),
+    pushesPart(rows, row),
     treesPart(rows, row, place),
   );
 }
@@ -138,6 +139,41 @@ function totalsNote() {
     identity: "",
   }[report.finish];
   return `${finish}${start}${hasTruth && isClassifier ? " The true class is marked." : ""}`;
+}
+
+// What each column adds to the answer, from what the model says of the typical row.
+function pushesPart(rows, row) {
+  if (!report.rows.typicalAnswer) return null;
+  const output = isClassifier ? largestOf(rows.outputsOf("totals", row)) : 0;
+  const pushes = rows.pushes(row);
+  const written = (value) => (isClassifier ? sharedText(value) : signed(value));
+  const items = Array.from(pushes, (value, column) => ({ value, column }))
+    .filter(({ value }) => value !== 0)
+    .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
+    .map(({ value, column }) => ({ label: name(report.columns[column]), value, text: written(value) }));
+  const typicalAnswer = report.rows.typicalAnswer[output];
+  const start = { label: make("i", {}, "typical row"), value: typicalAnswer, text: written(typicalAnswer) };
+  const what = isClassifier ? ["probability of ", name(report.outputs[output])] : [report.outputs[output]];
+  return make(
+    "section",
+    { id: "pushes" },
+    make("h3", {}, "What the columns add to the ", what),
+    report.imageShape && pushes.length === nCoordinates
+      ? picture(pushes, "What the pixels add: orange argues for the answer, blue against")
+      : null,
+    barTable([start, ...items], { few: FEW_TERMS + 1, label: "What the columns add", sumOf: otherTerms }),
+    quiet(pushesNote()),
+  );
+}
+
+function sharedText(value) {
+  return (value < 0 ? MINUS : "+") + Math.abs(value).toFixed(3);
+}
+
+function pushesNote() {
+  const error = report.rows.pushError;
+  const how = error > 0 ? ` Drawn orders of the columns: standard errors up to ${number(error, 2)}.` : "";
+  return `From the answer for the typical row of training to this one. Orange argues for it, blue against.${how}`;
 }
 
 function treesPart(rows, row, place) {
