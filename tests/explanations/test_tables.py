@@ -141,6 +141,8 @@ def test_a_missing_category_may_become_a_level():
     change = nearest_change(model, frame.iloc[[2]])
     assert change.changed["job"].tolist() == ["cook"]
     assert change.changes[0].before is None or change.changes[0].before != change.changes[0].before
+    assert "job: missing -> cook" in str(change)
+    assert "<td>missing</td>" in change._repr_html_()
 
 
 def test_dates_keep_to_bounds_and_zones():
@@ -152,6 +154,8 @@ def test_dates_keep_to_bounds_and_zones():
     change = nearest_change(model, row)
     assert change.changed.dtypes.equals(row.dtypes)
     assert model.predict(change.changed)[0] == 1
+    assert f"since: {row['since'].iloc[0].date()} -> 2022-12-" in str(change)
+    assert str(change).endswith(" days)")
     bound = change.changed["since"].iloc[0] - pd.Timedelta(days=1)
     none = nearest_change(model, row, bounds={"since": (None, bound.to_pydatetime())})
     assert not none.is_found

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney.explanations.explanation import plain
-from spinney.explanations.words import element, number, signed, table
+from spinney.explanations.origin import plain_value
+from spinney.explanations.words import element, signed, table, value_text
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,11 @@ def _change_text(change: FeatureChange) -> str:
 
 
 def _how(change: FeatureChange) -> str:
-    return "" if change.difference is None else signed(change.difference)
+    if change.difference is None:
+        return ""
+    is_time = isinstance(plain_value(change.after), str)
+    return f"{signed(change.difference)} days" if is_time else signed(change.difference)
 
 
 def _value_text(value: Any) -> str:
-    return number(value, 6) if isinstance(value, float) else str(value)
+    return value_text(plain_value(value), digits=6)

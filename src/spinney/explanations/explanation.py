@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from spinney.explanations.reading import UNSEEN
-from spinney.explanations.words import Markup, element, number, plural, signed, span, table
+from spinney.explanations.words import (
+    Markup,
+    element,
+    number,
+    plural,
+    signed,
+    span,
+    table,
+    value_text,
+)
 from spinney.tables.moments import moment
 
 Row = tuple[float, ...]
@@ -307,7 +316,7 @@ class Explanation:
         """A small version for notebooks."""
         parts: list[Markup] = [element("p", element("b", self._headline()))]
         rows: list[tuple[str, ...]] = [
-            (f.column, _shown_value(f.value), _shown_value(f.typical), self._push_text(f.push))
+            (f.column, value_text(f.value), value_text(f.typical), self._push_text(f.push))
             for f in self.features[:MOST_COLUMNS]
         ]
         parts += [element("p", line) for line in self._push_head()]
@@ -499,15 +508,8 @@ def _scores_text(names: tuple[str, ...], scores: Row) -> str:
 
 def _value_text(feature: FeatureSummary) -> str:
     """``age = 25 (typical 40.2)``, or what is missing."""
-    value = "missing" if feature.value is None else f"= {_shown_value(feature.value)}"
-    return f"{feature.column} {value} (typical {_shown_value(feature.typical)})"
-
-
-def _shown_value(value: float | str | bool | None) -> str:
-    if value is None:
-        return "missing"
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number(float(value)) if is_number else str(value)
+    value = "missing" if feature.value is None else f"= {value_text(feature.value)}"
+    return f"{feature.column} {value} (typical {value_text(feature.typical)})"
 
 
 def _in_words(kind: str, value: float) -> str:

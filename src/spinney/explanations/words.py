@@ -25,6 +25,13 @@ def signed(value: float, digits: int = DIGITS) -> str:
     return number(value, digits) if value < 0 else f"+{number(value, digits)}"
 
 
+def value_text(value: float | str | bool | None, digits: int = DIGITS) -> str:
+    """A value of a column; None is missing."""
+    if value is None:
+        return "missing"
+    return number(value, digits) if isinstance(value, float) else str(value)
+
+
 def span(days: float) -> str:
     """A duration."""
     return f"{number(days)} days"
