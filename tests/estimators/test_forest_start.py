@@ -121,6 +121,27 @@ def test_grown_starts_begin_lower_than_drawn_ones(init: str, split: str) -> None
     assert regressor(init=init, split=split).fit(XR, YR).score(XR, YR) > 0.7
 
 
+@pytest.mark.parametrize("word", ["bagged", "boosted"])
+def test_starts_with_leaves_begin_with_what_their_trees_say(word: str) -> None:
+    """Without a penalty, leaves that are fitted anew are better; the splits are the same."""
+    values: dict[str, Any] = {"leaf_alpha": 0.0, "max_iter": 3, "tol": 0.0, "strict_descent": True}
+    whole = regressor(init=f"{word}_with_leaves", **values).fit(XR, YR)
+    splits = regressor(init=word, **values).fit(XR, YR)
+    n_rows = len(YR)
+    for one, other in zip(whole.traces_, splits.traces_, strict=True):
+        assert other.loss[0] < one.loss[0] < n_rows  # what the mean alone leaves over
+        assert (np.diff(one.objective) <= 1e-9 * one.objective[0]).all()
+    assert whole.score(XR, YR) > 0.9
+
+
+def test_bagged_starts_with_leaves_are_the_mean_of_the_trees() -> None:
+    bagged = {"init": "bagged_with_leaves", "loss": "squared_error", "tol": 0.0}
+    forest = classifier(n_forests=1, n_trees=4, max_iter=1, **bagged).fit(X, Y)
+    # Four trees that are right on most rows: a quarter of each says most of what is wanted.
+    assert forest.traces_[0].loss[0] < 0.5 * len(Y)
+    assert forest.score(X, Y) > 0.8
+
+
 @pytest.mark.parametrize("init", ["bagged", "boosted", TAOForestClassifier(6, **SMALL).fit(X, Y)])
 def test_jobs_and_backend_change_nothing(init: Any) -> None:
     one = classifier(init=init).fit(X, Y)

@@ -21,7 +21,7 @@ from joblib import effective_n_jobs
 
 from spinney.data import Problem
 from spinney.ensembles.copies import GappedCopies
-from spinney.ensembles.forest_starts import forest_start
+from spinney.ensembles.forest_starts import WITH_LEAVES, forest_start
 from spinney.ensembles.hearing import Hearing, IterationListener, PassedError, Trees
 from spinney.ensembles.seeds import COPIES, stream, tree_seed
 from spinney.ensembles.starts import StartRule
@@ -47,7 +47,7 @@ class AveragingPlan:
     given : tuple of tuple of Tree
         Forests that exist already and are optimised further, in order; those after them start
         anew. The outputs of the trees of a forest add up.
-    start : {"own", "bagged", "boosted"}
+    start : {"own", "bagged", "boosted", "bagged_with_leaves", "boosted_with_leaves"}
         How the trees of a new forest start, see `forest_start`.
     grown : tuple of tuple of Tree
         Trees from which new forests start, by forest; only their splits count. Empty leaves it to
@@ -223,6 +223,7 @@ def grow_forest(
         options,
         stop.look,
         keeps_leaves=is_given,
+        begins_with_leaves=plan.start.endswith(WITH_LEAVES),
         resume=resume,
         save=save,
         after_iteration=tell,

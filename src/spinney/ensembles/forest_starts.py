@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import islice
 
 from spinney.data import Problem
-from spinney.ensembles.gradient import GradientRule, gradient_boost
+from spinney.ensembles.gradient import GradientRule, first_scores, gradient_boost
 from spinney.ensembles.rows import draw_rows
 from spinney.ensembles.starts import StartRule
 from spinney.ensembles.stop import StopSignal
@@ -27,7 +27,10 @@ from spinney.tree.structure import Topology, Tree
 #: Share of the rows that each bagged tree sees, as in bagged TAO forests.
 BAGGED_SHARE = 0.9
 
-#: Shrinkage and sweeps of boosted trees; their leaves are fitted anew, all together.
+#: What follows "bagged" and "boosted" where the leaves of these trees count, too.
+WITH_LEAVES = "_with_leaves"
+
+#: Shrinkage and sweeps of boosted trees.
 BOOSTED = GradientRule(learning_rate=0.3)
 BOOSTED_SWEEPS = 5
 
@@ -39,13 +42,15 @@ def forest_start(
     options: FAOOptions,
     seeds: Sequence[int],
     stop: StopSignal,
-) -> list[Topology | Tree]:
+) -> Sequence[Topology | Tree]:
     """Starts of the trees of one forest, one a seed.
 
     Parameters
     ----------
-    kind : {"own", "bagged", "boosted"}
+    kind : {"own", "bagged", "boosted", "bagged_with_leaves", "boosted_with_leaves"}
         Each tree by itself; TAO trees on drawn rows; or a gradient boosted forest of TAO trees.
+        With leaves, what these say adds up: to the mean of the bagged trees, or to what the
+        boosted ones say after their first constant.
     problem : Problem
     start : StartRule
         Where trees begin before they are bagged or boosted.
@@ -54,14 +59,17 @@ def forest_start(
     seeds : sequence of int
     stop : StopSignal
     """
-    if kind == "bagged":
-        return [
+    if kind == "own":
+        return [start(problem, seed) for seed in seeds]
+    if kind.startswith("bagged"):
+        bagged = [
             _bagged_tree(problem, start, options, number, seed, stop)
             for number, seed in enumerate(seeds)
         ]
-    if kind == "boosted":
-        return _boosted_trees(problem, start, options, seeds, stop)
-    return [start(problem, seed) for seed in seeds]
+        return [replace(tree, leaf_values=tree.leaf_values / len(seeds)) for tree in bagged]
+    boosted = _boosted_trees(problem, start, options, seeds, stop)
+    first = first_scores(problem, options.loss) / len(seeds)
+    return [replace(tree, leaf_values=tree.leaf_values + first) for tree in boosted]
 
 
 def _bagged_tree(
@@ -90,7 +98,7 @@ def _boosted_trees(
     options: FAOOptions,
     seeds: Sequence[int],
     stop: StopSignal,
-) -> list[Topology | Tree]:
+) -> list[Tree]:
     """The trees of a gradient boosted forest."""
     each = replace(
         options,
@@ -98,7 +106,7 @@ def _boosted_trees(
         keeps_iterations=False,
         average_last=1,
     )
-    grown: list[Topology | Tree] = []
+    grown: list[Tree] = []
     for added in islice(gradient_boost(problem, start, each, BOOSTED, seeds[0]), len(seeds)):
         stop.look()
         grown.append(added.tree)

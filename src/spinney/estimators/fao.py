@@ -334,8 +334,10 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     init : str, RandomStructure, Tree, fitted tree or fitted forest, default="supervised"
         The start of each tree, as in :class:`TAOTreeClassifier`. Further words: "bagged" optimises
         each tree by itself on 90 % of the rows first, "boosted" boosts the trees of a forest
-        first. A fitted forest of this library or of scikit-learn gives the splits of its trees,
-        the first `n_trees` to the first forest and so on.
+        first. Only the splits of these trees count: all leaves are fitted anew, together.
+        "bagged_with_leaves" and "boosted_with_leaves" begin with what the trees say. A fitted
+        forest of this library or of scikit-learn gives the splits of its trees, the first `n_trees`
+        to the first forest and so on.
     max_iter : int, default=20
         Iterations: each tree once, then all leaves together.
     average_last : int, default=1
@@ -552,8 +554,10 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     init : str, RandomStructure, Tree, fitted tree or fitted forest, default="supervised"
         The start of each tree, as in :class:`TAOTreeRegressor`. Further words: "bagged" optimises
         each tree by itself on 90 % of the rows first, "boosted" boosts the trees of a forest
-        first. A fitted forest of this library or of scikit-learn gives the splits of its trees,
-        the first `n_trees` to the first forest and so on.
+        first. Only the splits of these trees count: all leaves are fitted anew, together.
+        "bagged_with_leaves" and "boosted_with_leaves" begin with what the trees say. A fitted
+        forest of this library or of scikit-learn gives the splits of its trees, the first `n_trees`
+        to the first forest and so on.
     max_iter : int, default=20
         Iterations: each tree once, then all leaves together.
     average_last : int, default=1

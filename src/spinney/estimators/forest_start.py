@@ -21,13 +21,13 @@ from spinney.optimize.fao import kind_of_split
 from spinney.tree.convert import from_sklearn
 from spinney.tree.structure import Tree
 
-FOREST_WORDS = ("bagged", "boosted")
+FOREST_WORDS = ("bagged", "boosted", "bagged_with_leaves", "boosted_with_leaves")
 
 #: What a forest may start from, as errors say it.
 ACCEPTED = (
-    'give "bagged", "boosted", a fitted forest of spinney or scikit-learn, or what each tree may '
-    'start from: "supervised", "balanced", "random", "cart", "random_structure", a '
-    "RandomStructure, a spinney Tree or a fitted tree estimator"
+    'give "bagged", "boosted", a fitted forest of spinney or scikit-learn, "bagged_with_leaves", '
+    '"boosted_with_leaves", or what each tree may start from: "supervised", "balanced", "random", '
+    '"cart", "random_structure", a RandomStructure, a spinney Tree or a fitted tree estimator'
 )
 
 

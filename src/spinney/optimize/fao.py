@@ -135,6 +135,7 @@ def optimize_forest(
     callback: Callback | None = None,
     *,
     keeps_leaves: bool = False,
+    begins_with_leaves: bool = False,
     offset: Array | None = None,
     resume: ForestRun | None = None,
     save: Save[ForestRun] | None = None,
@@ -161,6 +162,9 @@ def optimize_forest(
         stays, with its old hyperplane or value where the rows do not need it, and `max_weights`
         holds from the first iteration on. Otherwise all leaves are fitted anew, and what rows do
         not need is pruned.
+    begins_with_leaves : bool, default=False
+        The outputs of the given trees add up to what the run begins with; all leaves are fitted
+        anew at the end of the first iteration, not before it.
     offset : float64[n_rows, n_outputs], optional
         What rows have already, in the unit of `problem.values`; the forest is added to it. By
         default it is nothing, or for real targets their mean, which the trees then give, too.
@@ -176,7 +180,7 @@ def optimize_forest(
     run = _Run(problem, len(seeds), options, callback, keeps_leaves=keeps_leaves, offset=offset)
     offer = save or _ignore
     if resume is None:
-        run.begin(starts, seeds)
+        run.begin(starts, seeds, has_leaves=keeps_leaves or begins_with_leaves)
         offer(run.state)  # grown starts may have taken long
     else:
         run.resume(resume, seeds)
@@ -245,11 +249,13 @@ class _Run:
         self.keeps_leaves = keeps_leaves
         self.around_level: AroundLevel = lasting_splits if keeps_leaves else nullcontext
 
-    def begin(self, starts: Sequence[Topology | Tree], seeds: Sequence[int]) -> None:
-        """Take the starts of the trees, and fit all leaves."""
+    def begin(
+        self, starts: Sequence[Topology | Tree], seeds: Sequence[int], *, has_leaves: bool
+    ) -> None:
+        """Take the starts of the trees, with their leaves or with all leaves fitted anew."""
         for start, seed in zip(starts, seeds, strict=True):
             self._add(start, seed)
-        if self.keeps_leaves:
+        if has_leaves:
             for number, start in enumerate(starts):
                 self._keep_leaves(number, start)
         else:
