@@ -32,6 +32,7 @@ SEEDS = (0, 1, 2)
 PLAIN = {"leaf_alpha": 0.01, "ridge": 0.1}
 # Penalties of strict runs: a guard would rather shorten weights than fit.
 NEXT_TO_NONE = {**PLAIN, "alpha": 1e-3, "ridge": 1e-3}
+WITH_LEAVES = ("bagged_with_leaves", "boosted_with_leaves")
 #: Boosting has each time the penalties of the forests that it is compared with.
 RIVALS_OF_FIGURE1: dict[str, dict[str, Any]] = {
     "default": PLAIN,
@@ -69,9 +70,9 @@ def figure1(keep: Callable[..., dict[str, list[float]]]) -> Curves:
         )
         for name, values in RIVALS_OF_FIGURE1.items()
     }
-    for n_trees, init, is_strict in product(
-        (10, 30), ("random", "supervised", "bagged", "boosted"), (True, False)
-    ):
+    starts = ("random", "supervised", "bagged", "boosted")
+    runs = [*product((10, 30), starts, (True, False)), *product((10, 30), WITH_LEAVES, (True,))]
+    for n_trees, init, is_strict in runs:
         name = f"{n_trees} trees{', strict' if is_strict else ''}, from {init}"
         values = {"n_trees": n_trees, "init": init, "strict_descent": is_strict, "max_iter": 20}
         curves[name] = keep(name, lambda of=values: both_sides(data, of))
