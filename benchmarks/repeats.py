@@ -1,6 +1,6 @@
 """Three seeds of what decides a sentence: errors alone, which need no quiet machine.
 
-    python benchmarks/repeats.py [samples weights lambda depth_held_out ...]
+    python benchmarks/repeats.py [samples columns lambda weights depth_held_out]
 
 Each claim compares a few forests on the same rows and seeds; all other figures of the tables
 `bagged_tables` and `boosted_figures` are of one seed. Errors are kept in ``results/repeats.json``
@@ -73,6 +73,19 @@ def samples() -> Iterator[Case]:
             yield Case(name, data, TAOForestClassifier, {"n_estimators": 30, **params, **of})
 
 
+def columns() -> Iterator[Case]:
+    """Bagged TAO, table 7: all columns against nearly all of them, by node or by tree."""
+    subsets: dict[str, dict[str, Any]] = {
+        "all columns": {},
+        "D**0.9 local": {"max_features": "D**0.9", "feature_sampling": "local"},
+        "D**0.9 global": {"max_features": "D**0.9", "feature_sampling": "global"},
+    }
+    for data, params in BAGGED.items():
+        for name, of in subsets.items():
+            shared = {"n_estimators": 20, "bootstrap": True, **params}
+            yield Case(name, data, TAOForestClassifier, {**shared, **of})
+
+
 def over_lambda() -> Iterator[Case]:
     """Bagged TAO, table 8: a forest over λ, each tree from the one before or from its own start."""
     for data, params in BAGGED.items():
@@ -99,6 +112,7 @@ def depth_held_out() -> Iterator[Case]:
 
 CLAIMS = {
     "samples": samples,
+    "columns": columns,
     "lambda": over_lambda,
     "weights": weights,
     "depth_held_out": depth_held_out,
