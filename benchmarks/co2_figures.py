@@ -28,8 +28,8 @@ DEPTHS = tuple(range(1, 15))
 SEEDS = (0, 1, 2)  # of figure 2
 NORMS = (0.1, 1.0, 10.0, 100.0)
 FORESTS: dict[str, dict[str, Any]] = {
-    "satimage": {"max_norm": 100.0, "learning_rate": 0.03, "max_iter": 50},
-    "pendigits": {"max_norm": 100.0, "learning_rate": 0.03, "max_iter": 100},
+    "satimage": {"max_norm": 100.0, "learning_rate": 0.03, "max_epochs": 50},
+    "pendigits": {"max_norm": 100.0, "learning_rate": 0.03, "max_epochs": 100},
 }
 Curves = dict[str, dict[str, list[float]]]
 
@@ -62,7 +62,7 @@ def figure1(keep: Callable[..., dict[str, list[float]]]) -> dict[str, Curves]:
     for norm in NORMS:
 
         def co2(depth: int, norm: float = norm) -> Any:
-            return CO2TreeClassifier(max_norm=norm, max_iter=30, max_depth=depth, random_state=0)
+            return CO2TreeClassifier(max_norm=norm, max_epochs=30, max_depth=depth, random_state=0)
 
         curves[f"ν = {norm:g}"] = keep(f"fig1 {norm:g}", lambda make=co2: by_depth(make, data))
     return {"MNIST, 8000 rows": curves}

@@ -36,7 +36,7 @@ from spinney import (
 )
 
 STORE = Path(__file__).resolve().parent / "results" / "greedy_claims.json"
-CO2_OF_MNIST = {"max_norm": 10.0, "learning_rate": 0.03, "max_iter": 30}
+CO2_OF_MNIST = {"max_norm": 10.0, "learning_rate": 0.03, "max_epochs": 30}
 ALPHAS = (0.01, 0.1, 0.5, 2.0)
 DEPTH = 8
 
@@ -109,7 +109,7 @@ STARTS: dict[str, Callable[[int, int], Any]] = {
     "cart": lambda seed, depth: GreedyForestClassifier(
         1, max_features=None, bootstrap=False, max_samples=1.0, max_depth=depth, random_state=seed
     ),
-    "co2": lambda seed, depth: CO2TreeClassifier(max_depth=depth, max_iter=30, random_state=seed),
+    "co2": lambda seed, depth: CO2TreeClassifier(max_depth=depth, max_epochs=30, random_state=seed),
     "central_axis": lambda seed, depth: RandomDecisionForestClassifier(
         1, max_features=None, max_depth=depth, random_state=seed
     ),

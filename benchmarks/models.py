@@ -76,6 +76,7 @@ def missing(settings: Settings) -> str | None:
 
 def _build_spinney(settings: Settings, data: Dataset, seed: int) -> Any:
     import spinney
+    from spinney.estimators.renamed import current_names
 
     params = dict(settings["params"])
     start = settings.get("start", "own")
@@ -91,7 +92,8 @@ def _build_spinney(settings: Settings, data: Dataset, seed: int) -> Any:
         params["alpha"] = tuple(params["alpha"])  # a path; JSON and TOML know only lists
     params.setdefault("n_jobs", settings.get("threads", 1))
     estimator = getattr(spinney, settings.get("estimator", "TAOTreeClassifier"))
-    return estimator(**params, random_state=seed)
+    # Results are kept under the parameters as they were called when they were measured.
+    return estimator(**current_names(estimator, params), random_state=seed)
 
 
 def fit_cart(data: Dataset, max_depth: int | None, seed: int) -> DecisionTreeClassifier:

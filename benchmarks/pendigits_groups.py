@@ -89,7 +89,7 @@ def main() -> None:
     styles = [seen for n_styles, seed in STYLES for seen in seen_in_styles(X, y, n_styles, seed)]
     for n_trees in (10, 30):
         for name, params in SETTINGS.items():
-            forest = CO2ForestClassifier(n_trees, max_iter=100, bootstrap=False, **params)
+            forest = CO2ForestClassifier(n_trees, max_epochs=100, bootstrap=False, **params)
             errors = [error_on_unseen(cut, X, y, forest, k) for k, cut in enumerate(cuts)]
             cells = "  ".join(f"{error:.2f}" for error in errors)
             styled = error_on_unseen(styles, X, y, forest, len(cuts))

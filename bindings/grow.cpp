@@ -140,10 +140,11 @@ void bind_grow(nb::module_& m) {
     nb::class_<GrowOptions>(m, "GrowOptions", "When a tree stops to grow, and its seed.")
         .def("__init__",
              [](GrowOptions* self, const std::string& criterion, std::size_t max_depth, std::size_t min_rows,
-                std::size_t n_candidates, std::uint64_t seed, std::size_t n_threads) {
-                 new (self) GrowOptions{impurity_of(criterion), max_depth, min_rows, n_candidates, seed, n_threads};
+                double min_leaf_weight, std::size_t n_candidates, std::uint64_t seed, std::size_t n_threads) {
+                 new (self) GrowOptions{impurity_of(criterion), max_depth, min_rows, min_leaf_weight, n_candidates, seed, n_threads};
              },
-             nb::arg("criterion"), nb::arg("max_depth"), nb::arg("min_rows"), nb::arg("n_candidates"), nb::arg("seed"),
+             nb::arg("criterion"), nb::arg("max_depth"), nb::arg("min_rows"), nb::arg("min_leaf_weight"), nb::arg("n_candidates"),
+             nb::arg("seed"),
              nb::arg("n_threads"));
     m.def("grow_tree", &grow, nb::arg("rows"), nb::arg("mean"), nb::arg("inverse_scale"), nb::arg("classes"), nb::arg("values"),
           nb::arg("weights"), nb::arg("judge_weights"), nb::arg("n_outputs"), nb::arg("split"), nb::arg("options"),

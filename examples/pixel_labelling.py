@@ -53,7 +53,7 @@ def classifiers(n_trees: int) -> dict[str, Any]:
     return {
         "random forest": GreedyForestClassifier(split="axis", **common),
         "two-probe forest": GreedyForestClassifier(split="probes", n_candidates=50, **common),
-        "CO2 forest": CO2ForestClassifier(max_norm=100.0, max_iter=20, **common),
+        "CO2 forest": CO2ForestClassifier(max_norm=100.0, max_epochs=20, **common),
     }
 
 

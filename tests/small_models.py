@@ -180,24 +180,28 @@ def fao_forest_regressor() -> Any:
 
 @family
 def co2_forest_classifier() -> Any:
-    model = spinney.CO2ForestClassifier(2, max_depth=3, max_iter=5, random_state=0)
+    model = spinney.CO2ForestClassifier(2, max_depth=3, max_epochs=5, random_state=0)
     return model.fit(rows(), classes())
 
 
 @family
 def co2_forest_regressor() -> Any:
-    model = spinney.CO2ForestRegressor(2, max_depth=2, max_iter=5, random_state=0)
+    model = spinney.CO2ForestRegressor(2, max_depth=2, max_epochs=5, random_state=0)
     return model.fit(rows(), numbers())
 
 
 @family
 def co2_tree_classifier() -> Any:
-    return spinney.CO2TreeClassifier(max_depth=2, max_iter=5, random_state=0).fit(rows(), classes())
+    return spinney.CO2TreeClassifier(max_depth=2, max_epochs=5, random_state=0).fit(
+        rows(), classes()
+    )
 
 
 @family
 def co2_tree_regressor() -> Any:
-    return spinney.CO2TreeRegressor(max_depth=2, max_iter=5, random_state=0).fit(rows(), numbers())
+    return spinney.CO2TreeRegressor(max_depth=2, max_epochs=5, random_state=0).fit(
+        rows(), numbers()
+    )
 
 
 @family

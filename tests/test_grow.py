@@ -20,7 +20,7 @@ from tests import reference
 from tests.strategies import LabelledRows, classification_rows, regression_rows, seeds
 
 KINDS = ["dense", "sparse", "bytes"]
-FAST = {"co2": CO2Options(max_epochs=5), "max_iter": 5, "n_restarts": 1, "n_jumps": 1}
+FAST = {"co2": CO2Options(max_epochs=5), "max_epochs": 5, "n_restarts": 1, "n_jumps": 1}
 
 all_splits = pytest.mark.parametrize("split", SPLITS)
 
@@ -265,7 +265,7 @@ def test_perceptron_parts_the_sets_of_the_farthest_classes(seed):
     rows = LabelledRows(X.astype(np.float32), y.astype(np.int32), np.ones(100))
     width = np.ptp(rows.X.astype(np.float64), axis=0)
     sides = reference.perceptron_sets(rows.X / width, rows.y, rows.sample_weight)
-    tree = grow_tree(classes_of(rows), options("perceptron", max_depth=1, max_iter=50))
+    tree = grow_tree(classes_of(rows), options("perceptron", max_depth=1, max_epochs=50))
     goes_right = apply(tree, as_rows(rows.X)) == tree.right[0]
     assert np.array_equal(goes_right, np.array([sides[label] > 0 for label in rows.y]))
 
@@ -313,7 +313,7 @@ def test_oblique_splits_part_what_no_column_does(split):
     co2 = CO2Options(learning_rate=0.1, max_epochs=200)
     tree = grow_tree(
         classes_of(LabelledRows(X, y, np.ones(300))),
-        options(split, max_depth=1, co2=co2, max_iter=50),
+        options(split, max_depth=1, co2=co2, max_epochs=50),
     )
     assert (outputs(tree, as_rows(X)).argmax(axis=1) == y).mean() > 0.95
 
@@ -679,7 +679,7 @@ def test_what_the_callback_raises_ends_the_growth(error, n_threads, patience):
     ("split", "changes"),
     [
         ("co2", {"co2": CO2Options(max_epochs=10**9, tol=0.0, learning_rate=1e-8)}),
-        ("perceptron", {"max_iter": 10**9}),
+        ("perceptron", {"max_epochs": 10**9}),
         ("oc1", {"n_restarts": 10**9}),
         ("probes", {"n_candidates": 10**9}),
     ],

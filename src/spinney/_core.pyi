@@ -250,6 +250,7 @@ class GrowOptions:
         criterion: str,
         max_depth: int,
         min_rows: int,
+        min_leaf_weight: float,
         n_candidates: int,
         seed: int,
         n_threads: int,

@@ -33,6 +33,9 @@ SPLITS = (*COLUMN_SPLITS, *DIRECTION_SPLITS, *HO_SPLITS, "co2")
 #: Splits that square the scales of the columns in float32.
 SQUARING_SPLITS = ("co2", "perceptron")
 
+#: Splits that are found step by step from row to row.
+STEPPING_SPLITS = ("co2", "perceptron")
+
 #: Purpose of the random numbers that stretch the columns of a tree; the core has the others.
 STRETCH = 1
 
@@ -99,6 +102,9 @@ class GrowOptions:
         0 for no limit.
     min_rows : int
         Nodes of fewer rows are leaves.
+    min_leaf_share : float
+        Least weight of the rows of a leaf, as a share of that of all rows. A hyperplane that would
+        leave less on a side is replaced by the best column that does not.
     choice : {"bound", "oob"}
         Whether the trees of a forest have their splits judged by the rows not drawn for them.
     leaf_shrinkage : float
@@ -110,7 +116,7 @@ class GrowOptions:
         For ``split="co2"``.
     n_steps : int
         Stops along the central axis, for ``split="central_axis"`` and where a perceptron fails.
-    max_iter : int
+    max_epochs : int
         Passes of the perceptron over the rows of a node.
     n_restarts, n_jumps : int
         Random starts, and random steps out of each local minimum, of ``split="oc1"``.
@@ -127,12 +133,13 @@ class GrowOptions:
     scale_spread: float = 0.0
     max_depth: int = 0
     min_rows: int = 2
+    min_leaf_share: float = 0.0
     choice: str = "bound"
     leaf_shrinkage: float = 0.0
     n_candidates: int = 0
     co2: CO2Options = field(default_factory=CO2Options)
     n_steps: int = 100
-    max_iter: int = 50
+    max_epochs: int = 50
     n_restarts: int = 0
     n_jumps: int = 5
     most_columns: int = 3
@@ -182,6 +189,7 @@ def grow_tree(
             options.criterion,
             min(options.max_depth, LARGEST_COUNT),
             min(options.min_rows, LARGEST_COUNT),
+            options.min_leaf_share * float(problem.sample_weight.sum()),
             min(options.n_candidates or problem.n_features, LARGEST_COUNT),
             options.seed,
             options.n_threads,
@@ -233,8 +241,9 @@ def _stretch(n_features: int, options: GrowOptions) -> NDArray[np.float64]:
 
 def _split_options(options: GrowOptions) -> _core.SplitOptions:
     split = _core.SplitOptions(options.split)
-    for name in ("n_steps", "max_iter", "n_restarts", "n_jumps", "most_columns"):
+    for name in ("n_steps", "n_restarts", "n_jumps", "most_columns"):
         setattr(split, name, min(getattr(options, name), LARGEST_COUNT))
+    split.max_iter = min(options.max_epochs, LARGEST_COUNT)
     split.ridge = options.ridge
     co2 = _core.CO2Options()
     for name in ("batch_size", "refresh_epochs", "relabel_epochs", "max_epochs"):

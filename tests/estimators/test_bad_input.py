@@ -39,8 +39,8 @@ N_ROWS, N_COLUMNS = 40, 4
 ESTIMATORS = [
     TAOTreeClassifier(max_depth=2, max_iter=2, random_state=0),
     TAOTreeRegressor(max_depth=2, max_iter=2, random_state=0),
-    CO2TreeClassifier(max_depth=2, max_iter=2, random_state=0),
-    CO2TreeRegressor(max_depth=2, max_iter=2, random_state=0),
+    CO2TreeClassifier(max_depth=2, max_epochs=2, random_state=0),
+    CO2TreeRegressor(max_depth=2, max_epochs=2, random_state=0),
 ]
 FORESTS = [
     TAOForestClassifier(n_estimators=2, max_depth=2, max_iter=2, random_state=0),
@@ -53,8 +53,8 @@ FORESTS = [
     GreedyForestClassifier(2, max_depth=2, random_state=0),
     GreedyForestRegressor(2, max_depth=2, split="ridge", random_state=0),
     RandomDecisionForestClassifier(2, max_depth=2, random_state=0),
-    CO2ForestClassifier(2, max_depth=2, max_iter=2, random_state=0),
-    CO2ForestRegressor(2, max_depth=2, max_iter=2, random_state=0),
+    CO2ForestClassifier(2, max_depth=2, max_epochs=2, random_state=0),
+    CO2ForestRegressor(2, max_depth=2, max_epochs=2, random_state=0),
 ]
 IDS = ["classifier", "regressor", "CO2 classifier", "CO2 regressor"]
 IDS_OF_FORESTS = ["forest classifier", "forest regressor", "boosted"]

@@ -17,6 +17,7 @@ from spinney import (
     GreedyForestClassifier,
 )
 from spinney.data import as_rows, classification_problem
+from spinney.distinct import distinct_rows
 from spinney.grow import STRETCH, CO2Options, GrowOptions, grow_tree
 from spinney.tree.route import outputs
 
@@ -34,7 +35,7 @@ def trees_of(fitted: Any) -> tuple[Any, ...]:
 
 def small(kind: Any, **values: Any) -> Any:
     size = {"n_estimators": 2} if "Forest" in kind.__name__ else {}
-    return kind(random_state=0, **({"max_iter": 10, **size} | values))
+    return kind(random_state=0, **({"max_epochs": 10, **size} | values))
 
 
 def test_tree_is_what_the_grower_grows() -> None:
@@ -49,7 +50,7 @@ def test_tree_is_what_the_grower_grows() -> None:
         co2=CO2Options(learning_rate=0.03, max_epochs=10),
         seed=int(seed),
     )
-    assert tree.tree_.same_as(grow_tree(problem, options))
+    assert tree.tree_.same_as(grow_tree(distinct_rows(problem), options))
 
 
 @each_kind
@@ -64,13 +65,13 @@ def test_tree_is_what_the_grower_grows() -> None:
         ("momentum", 0.0),
         ("refresh_epochs", 1),
         ("relabel_epochs", 20),
-        ("max_iter", 3),
+        ("max_epochs", 3),
         ("tol", 0.9),
     ],
 )
 def test_each_word_reaches_the_grower(kind: Any, name: str, value: Any) -> None:
-    plain = small(kind, max_iter=40).fit(X, Y)
-    changed = small(kind, **({"max_iter": 40} | {name: value})).fit(X, Y)
+    plain = small(kind, max_epochs=40).fit(X, Y)
+    changed = small(kind, **({"max_epochs": 40} | {name: value})).fit(X, Y)
     pairs = zip(trees_of(plain), trees_of(changed), strict=True)
     assert not all(a.same_as(b) for a, b in pairs)
 
@@ -106,7 +107,7 @@ def test_oblique_forest_is_smaller_and_better_than_columns_on_digits() -> None:
     digits, labels = load_digits(return_X_y=True)
     train, test = slice(0, 900), slice(900, None)
     given = {"n_estimators": 6, "random_state": 0}
-    oblique = CO2ForestClassifier(max_iter=20, **given).fit(digits[train], labels[train])
+    oblique = CO2ForestClassifier(max_epochs=20, **given).fit(digits[train], labels[train])
     columns = GreedyForestClassifier(**given).fit(digits[train], labels[train])
     gain = oblique.score(digits[test], labels[test]) - columns.score(digits[test], labels[test])
     assert gain > 0.02
@@ -125,16 +126,16 @@ def test_tree_of_all_rows_is_not_a_forest_of_one() -> None:
 
 def test_regression_follows_a_slope_across_the_columns() -> None:
     y = X @ DIRECTIONS[:, 0]
-    tree = CO2TreeRegressor(max_depth=3, random_state=0, max_iter=50).fit(X, y)
+    tree = CO2TreeRegressor(max_depth=3, random_state=0, max_epochs=50).fit(X, y)
     assert tree.score(X, y) > 0.8
-    forest = CO2ForestRegressor(5, random_state=0, max_iter=20, oob_score=False).fit(X, y)
+    forest = CO2ForestRegressor(5, random_state=0, max_epochs=20, oob_score=False).fit(X, y)
     assert forest.score(X, y) > 0.8
 
 
 def test_out_of_bag_score_of_a_forest() -> None:
-    fitted = CO2ForestClassifier(30, max_iter=5, oob_score=True, random_state=0).fit(X, Y)
+    fitted = CO2ForestClassifier(30, max_epochs=5, oob_score=True, random_state=0).fit(X, Y)
     assert 0.6 < fitted.oob_score_ < 1
-    values = CO2ForestRegressor(30, max_iter=5, oob_score=True, random_state=0).fit(X, X[:, 0])
+    values = CO2ForestRegressor(30, max_epochs=5, oob_score=True, random_state=0).fit(X, X[:, 0])
     assert values.oob_score_ > 0.5
     assert values.oob_prediction_.shape == (200,)
 
@@ -142,7 +143,7 @@ def test_out_of_bag_score_of_a_forest() -> None:
 @pytest.mark.parametrize("kind", [CO2ForestClassifier, CO2ForestRegressor])
 def test_rows_not_drawn_choose_some_columns(kind: Any) -> None:
     def sizes(choice: str) -> list[int]:
-        trees = small(kind, max_iter=40, choice=choice).fit(X, Y).trees_
+        trees = small(kind, max_epochs=40, choice=choice).fit(X, Y).trees_
         return np.concatenate([np.diff(tree.split_indptr)[tree.split_nodes] for tree in trees])
 
     assert np.count_nonzero(sizes("bound") == 1) < np.count_nonzero(sizes("oob") == 1)
@@ -222,7 +223,7 @@ def test_noise_of_one_hot_columns_is_judged_away() -> None:
     rows = np.hstack([shown, noise])
     fitted = {
         choice: CO2ForestClassifier(
-            10, max_iter=10, relabel_epochs=5, choice=choice, max_features=None, random_state=0
+            10, max_epochs=10, relabel_epochs=5, choice=choice, max_features=None, random_state=0
         ).fit(rows[:400], labels[:400])
         for choice in ("bound", "oob")
     }
@@ -235,7 +236,9 @@ def test_whatever_the_length_and_steps_trees_are_finite(kind: Any) -> None:
     for values in ({"max_norm": 1e-20}, {"max_norm": 1e20}, {"learning_rate": 100.0},
                    {"learning_rate": 1e-8}, {"momentum": 0.999}, {"batch_size": 10**9},
                    {"refresh_epochs": 10**9}, {"tol": 1e9}):  # fmt: skip
-        fitted = small(kind, max_iter=20, **{k: v for k, v in values.items() if k != "max_iter"})
+        fitted = small(
+            kind, max_epochs=20, **{k: v for k, v in values.items() if k != "max_epochs"}
+        )
         fitted.fit(X, Y)
         for tree in trees_of(fitted):
             assert np.isfinite(tree.check().split_weights).all()

@@ -21,7 +21,7 @@ ONE: dict[str, Any] = {"max_features": [3], "max_norms": [10.0], "learning_rates
 
 
 def forest(**values: Any) -> CO2ForestClassifier:
-    return CO2ForestClassifier(**({"n_estimators": 3, "max_iter": 5, "random_state": 0} | values))
+    return CO2ForestClassifier(**({"n_estimators": 3, "max_epochs": 5, "random_state": 0} | values))
 
 
 def test_columns_are_chosen_by_random_forests_and_the_rest_by_co2() -> None:
@@ -65,14 +65,14 @@ def test_scores_are_those_of_held_out_rows() -> None:
 
 
 def test_the_grid_of_the_paper_is_the_default() -> None:
-    found = tune_co2(forest(max_iter=1, max_depth=1), X, Y, n_trees=1, n_axis_trees=1)
+    found = tune_co2(forest(max_epochs=1, max_depth=1), X, Y, n_trees=1, n_axis_trees=1)
     assert len(found.table) == 5 + 6 * 3
     assert {entry["max_norm"] for entry in found.table[5:]} == {0.1, 1.0, 4.0, 10.0, 43.0, 100.0}
     assert {entry["learning_rate"] for entry in found.table[5:]} == {0.03, 0.01, 0.003}
 
 
 def test_numbers_frames_and_sparse_rows() -> None:
-    regressor = CO2ForestRegressor(3, max_iter=5, random_state=0)
+    regressor = CO2ForestRegressor(3, max_epochs=5, random_state=0)
     found = tune_co2(regressor, pd.DataFrame(XR), pd.Series(YR), **ONE)
     assert found.best_estimator.score(pd.DataFrame(XR), YR) > 0.5
     sparse = tune_co2(forest(), sp.csr_matrix(X), Y, **ONE)

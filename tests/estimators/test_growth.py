@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
@@ -52,26 +52,26 @@ CLASSIFIERS = [
         for split in (*COLUMN_SPLITS, *DIRECTION_SPLITS)
     ),
     GreedyForestClassifier(3, feature_sampling="global", max_features=4, random_state=0),
-    CO2ForestClassifier(3, max_iter=5, random_state=0),
+    CO2ForestClassifier(3, max_epochs=5, random_state=0),
     RandomDecisionForestClassifier(3, random_state=0),
-    RandomDecisionForestClassifier(3, split="perceptron", max_iter=5, random_state=0),
-    CO2ForestClassifier(3, max_iter=10, relabel_epochs=5, choice="oob", random_state=0),
-    CO2ForestClassifier(3, max_iter=5, leaf_shrinkage=4.0, random_state=0),
-    CO2ForestClassifier(3, max_iter=5, scale_spread=0.5, random_state=0),
+    RandomDecisionForestClassifier(3, split="perceptron", max_epochs=5, random_state=0),
+    CO2ForestClassifier(3, max_epochs=10, relabel_epochs=5, choice="oob", random_state=0),
+    CO2ForestClassifier(3, max_epochs=5, leaf_shrinkage=4.0, random_state=0),
+    CO2ForestClassifier(3, max_epochs=5, scale_spread=0.5, random_state=0),
 ]
 REGRESSORS = [
     GreedyForestRegressor(3, random_state=0),
     GreedyForestRegressor(3, split="ridge", bootstrap=False, random_state=0),
     GreedyForestRegressor(3, split="probes", n_candidates=5, random_state=0),
-    CO2ForestRegressor(3, max_iter=5, random_state=0),
-    CO2ForestRegressor(3, max_iter=5, choice="oob", random_state=0),
+    CO2ForestRegressor(3, max_epochs=5, random_state=0),
+    CO2ForestRegressor(3, max_epochs=5, choice="oob", random_state=0),
     GreedyForestRegressor(3, leaf_shrinkage=4.0, random_state=0),
-    CO2ForestRegressor(3, max_iter=5, scale_spread=0.5, random_state=0),
+    CO2ForestRegressor(3, max_epochs=5, scale_spread=0.5, random_state=0),
 ]
 TREES = [
-    CO2TreeClassifier(max_iter=5, random_state=0),
-    CO2TreeRegressor(max_iter=5, random_state=0),
-    CO2TreeClassifier(max_iter=5, leaf_shrinkage=4.0, random_state=0),
+    CO2TreeClassifier(max_epochs=5, random_state=0),
+    CO2TreeRegressor(max_epochs=5, random_state=0),
+    CO2TreeClassifier(max_epochs=5, leaf_shrinkage=4.0, random_state=0),
 ]
 FORESTS = [*CLASSIFIERS, *REGRESSORS]
 KINDS = [
@@ -606,6 +606,9 @@ GROWTH = [
     ({"max_depth": "deep"}, TypeError),
     ({"max_depth": True}, TypeError),
     ({"min_samples_split": 1}, ValueError),
+    ({"min_weight_fraction_leaf": -0.1}, ValueError),
+    ({"min_weight_fraction_leaf": 0.6}, ValueError),
+    ({"min_weight_fraction_leaf": "some"}, TypeError),
     ({"min_samples_split": 0.1}, TypeError),
     ({"min_samples_split": None}, TypeError),
     ({"max_features": 0}, ValueError),
@@ -692,8 +695,8 @@ CO2 = [
     ({"refresh_epochs": 2.0}, TypeError),
     ({"relabel_epochs": -1}, ValueError),
     ({"relabel_epochs": 0.5}, TypeError),
-    ({"max_iter": 0}, ValueError),
-    ({"max_iter": 1.5}, TypeError),
+    ({"max_epochs": 0}, ValueError),
+    ({"max_epochs": 1.5}, TypeError),
     ({"tol": -1.0}, ValueError),
     ({"tol": np.inf}, ValueError),
     ({"tol": "small"}, TypeError),
@@ -708,8 +711,8 @@ HO = [
     ({"n_steps": 1}, ValueError),
     ({"n_steps": 10**9}, ValueError),
     ({"n_steps": 10.0}, TypeError),
-    ({"max_iter": 0}, ValueError),
-    ({"max_iter": None}, TypeError),
+    ({"max_epochs": 0}, ValueError),
+    ({"max_epochs": None}, TypeError),
     ({"on_tie": "last"}, ValueError),
     ({"on_tie": False}, TypeError),
     ({"reject_label": 1, "on_tie": "reject", "n_estimators": 2}, ValueError),
@@ -792,9 +795,9 @@ def test_only_the_number_of_trees_may_be_given_by_place(kind: Any) -> None:
         GreedyForestRegressor(np.int8(2), split="probes", n_candidates=np.int16(4)),
         CO2ForestClassifier(
             np.int32(2), max_norm=np.float32(4), learning_rate=np.float64(0.1),
-            batch_size=np.int64(10), max_iter=np.uint8(3), momentum=np.float32(0),
+            batch_size=np.int64(10), max_epochs=np.uint8(3), momentum=np.float32(0),
         ),
-        CO2TreeRegressor(max_norm=4, learning_rate=1, momentum=0, tol=0, max_iter=np.int8(2)),
+        CO2TreeRegressor(max_norm=4, learning_rate=1, momentum=0, tol=0, max_epochs=np.int8(2)),
         RandomDecisionForestClassifier(np.int64(2), n_steps=np.int16(10), max_features=np.int8(2)),
     ],
     ids=name_of,
@@ -816,7 +819,7 @@ def test_counts_beyond_any_size_mean_no_limit(values: dict[str, Any]) -> None:
     fitted = GreedyForestClassifier(2, random_state=0, **values).fit(IRIS, CODES)
     assert (fitted.n_parameters_ == 2) == ("min_samples_split" in values)
     many = {"batch_size": 10**30, "refresh_epochs": 10**30}
-    CO2TreeClassifier(max_iter=3, random_state=0, **many).fit(IRIS, CODES)
+    CO2TreeClassifier(max_epochs=3, random_state=0, **many).fit(IRIS, CODES)
 
 
 # --- transaction ----------------------------------------------------------------------------
@@ -883,7 +886,7 @@ def other_threads_end(n_threads: int, within: float) -> bool:
         CO2ForestClassifier(100, n_jobs=2),
         GreedyForestClassifier(100, split="oc1", n_jobs=2),
         RandomDecisionForestClassifier(100, split="perceptron", n_jobs=2),
-        CO2TreeClassifier(max_iter=500, tol=0.0, n_jobs=2),
+        CO2TreeClassifier(max_epochs=500, tol=0.0, n_jobs=2),
     ],
     ids=name_of,
 )
@@ -909,3 +912,55 @@ def test_interrupt_ends_the_work_of_all_threads(estimator: Any) -> None:
     finally:
         timer.cancel()
         other_threads_end(n_threads, within=60.0)  # what is left must not meet the next test
+
+
+STEPPING = [
+    CO2TreeClassifier(max_epochs=10, random_state=0),
+    RandomDecisionForestClassifier(2, split="perceptron", random_state=0),
+    CO2ForestClassifier(2, max_epochs=5, bootstrap=False, max_samples=1.0, random_state=0),
+]
+
+
+@pytest.mark.parametrize("estimator", STEPPING, ids=lambda of: type(of).__name__)
+@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_matrix])
+def test_a_weight_is_as_many_rows_in_any_order(estimator: BaseEstimator, as_rows: Any) -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.integers(0, 4, len(Y))
+    copies = rng.permutation(np.repeat(np.arange(len(Y)), weights))
+    weighted = clone(estimator).fit(as_rows(X), Y, sample_weight=weights)
+    repeated = clone(estimator).fit(as_rows(X[copies]), Y[copies])
+    assert same(weighted, repeated)
+
+
+WITH_LEAVES = [
+    GreedyForestClassifier(3, split="axis", min_weight_fraction_leaf=0.1, random_state=0),
+    GreedyForestRegressor(3, split="probes", min_weight_fraction_leaf=0.1, random_state=0),
+    CO2TreeClassifier(max_epochs=5, min_weight_fraction_leaf=0.1, random_state=0),
+    CO2ForestRegressor(
+        2, max_epochs=5, min_weight_fraction_leaf=0.1, bootstrap=False, max_samples=1.0
+    ),
+    RandomDecisionForestClassifier(3, min_weight_fraction_leaf=0.1, random_state=0),
+]
+
+
+@pytest.mark.parametrize("estimator", WITH_LEAVES, ids=lambda of: type(of).__name__)
+def test_leaves_weigh_as_much_as_they_have_to(estimator: BaseEstimator) -> None:
+    weights = np.random.default_rng(0).random(len(Y)) + 0.1
+    estimator = clone(estimator)
+    if isinstance(estimator, GreedyForestClassifier | GreedyForestRegressor):
+        estimator.set_params(bootstrap=False, max_samples=1.0)
+    fitted = estimator.fit(X, Y, sample_weight=weights)
+    for tree in trees_of(fitted):
+        held = np.bincount(apply(tree, as_rows(X.astype(np.float32))), weights)
+        assert tree.n_leaves > 1
+        assert held[held > 0].min() >= 0.1 * weights.sum() * (1 - 1e-9)
+
+
+def test_class_weights_matter_where_leaves_are_not_pure() -> None:
+    noise = np.random.default_rng(0)
+    rows, labels = noise.normal(size=(200, 2)), noise.integers(0, 2, 200)
+    weighty = {"class_weight": {0: 1000, 1: 1}, "random_state": 0}
+    pure = CO2TreeClassifier(max_epochs=5, **weighty).fit(rows, labels)
+    mixed = CO2TreeClassifier(max_epochs=5, min_weight_fraction_leaf=0.05, **weighty)
+    assert np.mean(pure.predict(rows) == 0) < 0.6
+    assert np.mean(mixed.fit(rows, labels).predict(rows) == 0) > 0.9

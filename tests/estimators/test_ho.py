@@ -101,7 +101,7 @@ def test_words_reach_the_grower(name: str, values: Any) -> None:
 
 def test_passes_of_the_perceptron_reach_the_grower() -> None:
     one, two = (
-        forest(split="perceptron", max_iter=n).fit(DIGITS[TRAIN], LABELS[TRAIN]) for n in (1, 30)
+        forest(split="perceptron", max_epochs=n).fit(DIGITS[TRAIN], LABELS[TRAIN]) for n in (1, 30)
     )
     assert not one.trees_[0].same_as(two.trees_[0])
 

@@ -44,10 +44,10 @@ def test_every_rename_is_of_some_class():
     assert {renamed for _, renamed in PAIRS} == set(RENAMED)
 
 
-def test_strict_descent_was_monotone():
-    assert {kind.__name__ for kind, renamed in PAIRS if renamed.old == "monotone"} == {
-        kind.__name__ for kind in CLASSES if "strict_descent" in kind._get_param_names()
-    }
+@pytest.mark.parametrize("renamed", RENAMED, ids=lambda of: of.old)
+def test_whoever_knows_the_new_name_takes_the_old_one(renamed: Renamed):
+    takes = {kind.__name__ for kind, of in PAIRS if of == renamed}
+    assert takes == {of.__name__ for of in CLASSES if renamed.new in of._get_param_names()}
 
 
 @of_every_pair
@@ -79,8 +79,12 @@ def test_attributes_and_set_params_take_the_old_name(kind: type, renamed: Rename
     with pytest.warns(FutureWarning, match=renamed.new) as seen:
         assert model.set_params(**{renamed.old: values[0]}) is model
     assert [of.filename for of in seen] == [__file__]
-    with pytest.warns(FutureWarning, match=renamed.new):
-        assert getattr(model, renamed.old) is values[0]
+    if renamed.is_attribute:
+        with pytest.warns(FutureWarning, match=renamed.new):
+            assert getattr(model, renamed.old) is values[0]
+    else:
+        with pytest.raises(AttributeError, match=rf"no {renamed.old}; it is called {renamed.new}"):
+            getattr(model, renamed.old)
     with pytest.warns(FutureWarning, match=renamed.new):
         setattr(model, renamed.old, values[1])
     assert getattr(model, renamed.new) is values[1]

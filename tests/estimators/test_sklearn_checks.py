@@ -1,11 +1,11 @@
-"""Every estimator passes scikit-learn's own checks; drawn rows excuse some from two."""
+"""Every estimator passes scikit-learn's own checks; drawn rows excuse forests from one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import pytest
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from spinney import (
@@ -25,7 +25,7 @@ from spinney import (
     TAOGradientBoostingRegressor,
 )
 from spinney.estimators import RandomStructure, TAOTreeClassifier, TAOTreeRegressor
-from spinney.estimators.growth import GrownEstimator, GrownForest
+from spinney.estimators.growth import GrownForest
 
 CLASSIFIERS = [
     TAOTreeClassifier(),
@@ -63,10 +63,10 @@ GROWN = [
     GreedyForestClassifier(n_estimators=3, split="ridge", criterion="gini"),
     GreedyForestClassifier(n_estimators=3, max_features=None, bootstrap=False, max_samples=1.0),
     GreedyForestRegressor(n_estimators=3, max_features=None, bootstrap=False, max_samples=1.0),
-    CO2ForestClassifier(n_estimators=3, max_iter=10),
-    CO2ForestRegressor(n_estimators=3, max_iter=10),
-    CO2TreeClassifier(max_iter=10),
-    CO2TreeRegressor(max_iter=10),
+    CO2ForestClassifier(n_estimators=3, max_epochs=10),
+    CO2ForestRegressor(n_estimators=3, max_epochs=10),
+    CO2TreeClassifier(max_epochs=10),
+    CO2TreeRegressor(max_epochs=10),
     RandomDecisionForestClassifier(n_estimators=1),
     RandomDecisionForestClassifier(n_estimators=1, split="perceptron"),
 ]
@@ -74,32 +74,13 @@ EQUIVALENCE = [f"check_sample_weight_equivalence_on_{form}_data" for form in ("d
 DRAWN_ROWS = dict.fromkeys(
     EQUIVALENCE, "trees draw rows, and a row of weight 2 is drawn once, two rows each by themselves"
 )
-SHUFFLED_ROWS = dict.fromkeys(
-    EQUIVALENCE, "a pass steps once, and farther, for a row of weight 2, and twice for two rows"
-)
-PURE_LEAVES = {
-    "check_class_weight_classifiers": "leaves are pure in the end, whatever the classes weigh"
-}
-PASSES_OF_NODES = {
-    "check_non_transformer_estimators_n_iter": "max_iter is for each node, and there are many"
-}
 
 
 def excused(estimator: BaseEstimator) -> dict[str, str]:
-    """Checks that an estimator is expected to fail, and why."""
+    """Checks that an estimator is expected to fail, and why: those of trees that draw rows."""
     is_bagged = isinstance(estimator, TAOForestClassifier | TAOForestRegressor)
-    reasons = dict(DRAWN_ROWS) if is_bagged else {}
-    if not isinstance(estimator, GrownEstimator):
-        return reasons
-    if isinstance(estimator, GrownForest) and estimator.max_samples is None:
-        reasons |= DRAWN_ROWS
-    elif estimator._split() in ("co2", "perceptron"):
-        reasons |= SHUFFLED_ROWS
-    if is_classifier(estimator):
-        reasons |= PURE_LEAVES
-    if hasattr(estimator, "max_iter"):
-        reasons |= PASSES_OF_NODES
-    return reasons
+    is_drawn = isinstance(estimator, GrownForest) and estimator.max_samples is None
+    return DRAWN_ROWS if is_bagged or is_drawn else {}
 
 
 @parametrize_with_checks(CLASSIFIERS + REGRESSORS + FORESTS + GROWN, expected_failed_checks=excused)

@@ -600,7 +600,7 @@ def test_tools_around_estimators_take_tables() -> None:
     assert path.validation_error is not None
     path = regularization_path(clone(REGRESSOR), pl.from_pandas(X), Y, alphas=[0.1], cv=2)
     assert path.estimators[0].encoding_ is not None
-    forest = CO2ForestClassifier(2, max_depth=2, max_iter=2, random_state=0)
+    forest = CO2ForestClassifier(2, max_depth=2, max_epochs=2, random_state=0)
     found = tune_co2(forest, X, Y, max_features=[2], max_norms=[1.0], learning_rates=[0.03])
     assert found.best_estimator.encoding_ is not None
     averaged = FAOForestClassifier(1, 2, max_depth=2, max_iter=2, random_state=0)

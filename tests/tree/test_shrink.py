@@ -18,8 +18,8 @@ WEIGHTS = np.random.RandomState(0).randint(0, 4, 60).astype(float)
 
 def fits() -> list[tuple[object, np.ndarray, np.ndarray, np.ndarray]]:
     rows = np.random.RandomState(1).permutation(150)[:60]
-    classes = (CO2TreeClassifier(max_iter=5), IRIS[rows], CODES[rows], np.eye(3)[CODES[rows]])
-    numbers = (CO2TreeRegressor(max_iter=5), DIABETES[:60], NUMBERS[:60], NUMBERS[:60, None])
+    classes = (CO2TreeClassifier(max_epochs=5), IRIS[rows], CODES[rows], np.eye(3)[CODES[rows]])
+    numbers = (CO2TreeRegressor(max_epochs=5), DIABETES[:60], NUMBERS[:60], NUMBERS[:60, None])
     return [classes, numbers]
 
 
@@ -34,7 +34,7 @@ def test_leaves_are_those_of_the_formula(estimator, X, y, targets, strength) -> 
 
 
 def grown(strength: float) -> Tree:
-    estimator = CO2TreeClassifier(max_iter=5, random_state=0, leaf_shrinkage=strength)
+    estimator = CO2TreeClassifier(max_epochs=5, random_state=0, leaf_shrinkage=strength)
     return estimator.fit(IRIS, CODES).tree_
 
 

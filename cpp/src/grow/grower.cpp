@@ -67,7 +67,7 @@ public:
 private:
     Outcome visit(const OpenNode& node, std::size_t depth, std::size_t number) {
         const std::span<std::uint32_t> reach = node.members.of(members_);
-        const NodeTargets targets(targets_, reach, options_.impurity);
+        const NodeTargets targets(targets_, reach, options_.impurity, options_.min_leaf_weight);
         Outcome outcome;
         const bool is_end = targets.is_pure() || reach.size() < options_.min_rows ||
                             (options_.max_depth > 0 && depth >= options_.max_depth);
@@ -84,11 +84,22 @@ private:
         const GrowSite<D> site{rows_, scaling_, reach, targets, columns_, options_.n_candidates, &watch_,
                                {judges, &targets_, judge_weights_}};
         plane = rule_.find(site, Random(options_.seed, number));
-        const std::size_t n_left = plane.is_empty() || !is_finite(plane) ? 0 : part(reach, plane);
-        if (n_left > 0 && n_left < reach.size()) return n_left;
+        if (!plane.is_empty() && is_finite(plane)) {
+            const std::vector<std::uint32_t> order(reach.begin(), reach.end());
+            const std::size_t n_left = part(reach, plane);
+            if (n_left > 0 && n_left < reach.size() && is_heavy(reach, n_left, targets)) return n_left;
+            std::ranges::copy(order, reach.begin());  // the order of their targets
+        }
         Random random(options_.seed, number, 1);
-        plane = best_axis(site, random);  // the rows are still in the order of their targets
+        plane = best_axis(site, random);
         return plane.is_empty() ? 0 : part(reach, plane);
+    }
+
+    /// Whether both sides weigh enough for a leaf.
+    [[nodiscard]] bool is_heavy(std::span<const std::uint32_t> reach, std::size_t n_left, const NodeTargets& targets) const {
+        double left_weight = 0.0;
+        for (std::uint32_t row : reach.first(n_left)) left_weight += targets_.weights[row];
+        return targets.allows(left_weight, targets.total_weight() - left_weight);
     }
 
     /// Left rows first, in their old order; how many they are.

@@ -89,8 +89,8 @@ double Tally::cost() const {
     return x_log_x(left_weight_) - left_terms_ + x_log_x(right_weight_) - right_terms_;
 }
 
-NodeTargets::NodeTargets(const Targets& targets, std::span<const std::uint32_t> reach, Impurity impurity)
-    : impurity_(impurity), n_values_(targets.classes.empty() ? targets.n_outputs : 0), weights_(reach.size()),
+NodeTargets::NodeTargets(const Targets& targets, std::span<const std::uint32_t> reach, Impurity impurity, double least_weight)
+    : impurity_(impurity), least_weight_(least_weight), n_values_(targets.classes.empty() ? targets.n_outputs : 0), weights_(reach.size()),
       totals_(targets.n_outputs), means_(targets.n_outputs) {
     for (std::size_t i = 0; i < reach.size(); ++i) {
         weights_[i] = targets.weights[reach[i]];
@@ -143,7 +143,7 @@ Cut NodeTargets::best_cut(std::span<const float> scores) const {
         move(sides, order[i]);
         const float a = scores[order[i]];
         const float b = scores[order[i + 1]];
-        if (!(a < b)) continue;
+        if (!(a < b) || !allows(sides.left_weight(), sides.right_weight())) continue;
         const double cost = sides.cost();
         if (cost < best.cost - rounding_) best = {between(a, b), cost, true};
     }
@@ -170,7 +170,7 @@ Cut NodeTargets::best_cut(std::span<const std::uint8_t> scores) const {
     std::size_t last = n_bytes;
     for (std::size_t value = 0; value < n_bytes; ++value) {
         if (!is_present[value]) continue;
-        if (last < n_bytes) {
+        if (last < n_bytes && allows(sides.left_weight(), sides.right_weight())) {
             const double cost = sides.cost();
             const auto threshold = between(static_cast<float>(last), static_cast<float>(value));
             if (cost < best.cost - rounding_) best = {threshold, cost, true};

@@ -53,7 +53,7 @@ class _CO2(GrownEstimator):
             )
         check_integer("refresh_epochs", self.refresh_epochs, minimum=1, example="5")
         check_integer("relabel_epochs", self.relabel_epochs, minimum=0, example="0")
-        check_integer("max_iter", self.max_iter, minimum=1, example="100")
+        check_integer("max_epochs", self.max_epochs, minimum=1, example="100")
         check_real("tol", self.tol, minimum=0.0, example="1e-3")
 
     def _grow_options(self, n_candidates: int) -> GrowOptions:
@@ -67,7 +67,7 @@ class _CO2(GrownEstimator):
                 momentum=float(self.momentum),
                 refresh_epochs=int(self.refresh_epochs),
                 relabel_epochs=int(self.relabel_epochs),
-                max_epochs=int(self.max_iter),
+                max_epochs=int(self.max_epochs),
                 tol=float(self.tol),
             ),
         )
@@ -127,7 +127,7 @@ class _CO2Tree(_CO2, TreeEstimator):
         )
         self._progress.begin("tree", 1)
         saved = self._checkpoint.parts(Tree)
-        tree = saved[0] if saved else grow_tree(problem, options)
+        tree = saved[0] if saved else grow_tree(self._grown_on(problem), options)
         if not saved:
             self._checkpoint.add(tree)
         snapshot = model_so_far(self, lambda model: model._store_tree(tree, problem))
@@ -171,12 +171,12 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
     relabel_epochs : int, default=0
         First passes in which every row pulls towards the leaf that suits it, also from the wrong
         side; then the leaves are fitted anew at every tangent. The paper has none. Try half of
-        `max_iter` where columns are one-hot: a split that starts there cannot leave otherwise.
+        `max_epochs` where columns are one-hot: a split that starts there cannot leave otherwise.
     choice : {"bound", "oob"}, default="bound"
         Whether a split is always the optimised hyperplane, as in the paper, or the column that it
         started from where that one suits the rows better that were not drawn for the tree. Those
         rows then are no longer unseen: `oob_score_` flatters the forest a little.
-    max_iter : int, default=50
+    max_epochs : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
         The bound has to fall by this share; else the learning rate is halved, and at last the
@@ -186,7 +186,11 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
     max_depth : int or None, default=None
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
-        Nodes of fewer rows are leaves.
+        Nodes of fewer rows are leaves. Where trees see all rows, alike ones count as one.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of the rows of a leaf, as a share of that of all rows. A split that would
+        leave less on a side gives way to the best column that does not. Class weights can only
+        matter where leaves are not pure.
     leaf_shrinkage : float, default=0.0
         How far leaves are drawn towards the means of the nodes above them, in rows of weight 1: a
         step out of a node of so many rows counts half. Try 3 to 30 where classes overlap or there
@@ -256,7 +260,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
     >>> from sklearn.datasets import load_digits
     >>> from spinney import CO2ForestClassifier
     >>> X, y = load_digits(return_X_y=True)
-    >>> forest = CO2ForestClassifier(n_estimators=5, max_iter=20, random_state=0)
+    >>> forest = CO2ForestClassifier(n_estimators=5, max_epochs=20, random_state=0)
     >>> bool(forest.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.85)
     True
     """
@@ -275,11 +279,12 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         refresh_epochs: int = 5,
         relabel_epochs: int = 0,
         choice: str = "bound",
-        max_iter: int = 50,
+        max_epochs: int = 50,
         tol: float = 1e-3,
         criterion: str = "entropy",
         max_depth: int | None = None,
         min_samples_split: int = 2,
+        min_weight_fraction_leaf: float = 0.0,
         leaf_shrinkage: float = 0.0,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
@@ -302,11 +307,12 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         self.refresh_epochs = refresh_epochs
         self.relabel_epochs = relabel_epochs
         self.choice = choice
-        self.max_iter = max_iter
+        self.max_epochs = max_epochs
         self.tol = tol
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.leaf_shrinkage = leaf_shrinkage
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -353,12 +359,12 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
     relabel_epochs : int, default=0
         First passes in which every row pulls towards the leaf that suits it, also from the wrong
         side; then the leaves are fitted anew at every tangent. The paper has none. Try half of
-        `max_iter` where columns are one-hot: a split that starts there cannot leave otherwise.
+        `max_epochs` where columns are one-hot: a split that starts there cannot leave otherwise.
     choice : {"bound", "oob"}, default="bound"
         Whether a split is always the optimised hyperplane, as in the paper, or the column that it
         started from where that one suits the rows better that were not drawn for the tree. Those
         rows then are no longer unseen: `oob_score_` flatters the forest a little.
-    max_iter : int, default=50
+    max_epochs : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
         The bound has to fall by this share; else the learning rate is halved, and at last the
@@ -366,7 +372,11 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
     max_depth : int or None, default=None
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
-        Nodes of fewer rows are leaves.
+        Nodes of fewer rows are leaves. Where trees see all rows, alike ones count as one.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of the rows of a leaf, as a share of that of all rows. A split that would
+        leave less on a side gives way to the best column that does not. Class weights can only
+        matter where leaves are not pure.
     leaf_shrinkage : float, default=0.0
         How far leaves are drawn towards the means of the nodes above them, in rows of weight 1: a
         step out of a node of so many rows counts half. Try 3 to 30 where classes overlap or there
@@ -447,10 +457,11 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         refresh_epochs: int = 5,
         relabel_epochs: int = 0,
         choice: str = "bound",
-        max_iter: int = 50,
+        max_epochs: int = 50,
         tol: float = 1e-3,
         max_depth: int | None = None,
         min_samples_split: int = 2,
+        min_weight_fraction_leaf: float = 0.0,
         leaf_shrinkage: float = 0.0,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
@@ -472,10 +483,11 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         self.refresh_epochs = refresh_epochs
         self.relabel_epochs = relabel_epochs
         self.choice = choice
-        self.max_iter = max_iter
+        self.max_epochs = max_epochs
         self.tol = tol
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.leaf_shrinkage = leaf_shrinkage
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -513,8 +525,8 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
     relabel_epochs : int, default=0
         First passes in which every row pulls towards the leaf that suits it, also from the wrong
         side; then the leaves are fitted anew at every tangent. The paper has none. Try half of
-        `max_iter` where columns are one-hot: a split that starts there cannot leave otherwise.
-    max_iter : int, default=50
+        `max_epochs` where columns are one-hot: a split that starts there cannot leave otherwise.
+    max_epochs : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
         The bound has to fall by this share; else the learning rate is halved, and at last the
@@ -524,7 +536,11 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
     max_depth : int or None, default=None
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
-        Nodes of fewer rows are leaves.
+        Nodes of fewer rows are leaves. Where trees see all rows, alike ones count as one.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of the rows of a leaf, as a share of that of all rows. A split that would
+        leave less on a side gives way to the best column that does not. Class weights can only
+        matter where leaves are not pure.
     leaf_shrinkage : float, default=0.0
         How far leaves are drawn towards the means of the nodes above them, in rows of weight 1: a
         step out of a node of so many rows counts half. Try 3 to 30 where classes overlap or there
@@ -592,11 +608,12 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         momentum: float = 0.9,
         refresh_epochs: int = 5,
         relabel_epochs: int = 0,
-        max_iter: int = 50,
+        max_epochs: int = 50,
         tol: float = 1e-3,
         criterion: str = "entropy",
         max_depth: int | None = None,
         min_samples_split: int = 2,
+        min_weight_fraction_leaf: float = 0.0,
         leaf_shrinkage: float = 0.0,
         class_weight: object = None,
         random_state: int | np.random.RandomState | None = None,
@@ -612,11 +629,12 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         self.momentum = momentum
         self.refresh_epochs = refresh_epochs
         self.relabel_epochs = relabel_epochs
-        self.max_iter = max_iter
+        self.max_epochs = max_epochs
         self.tol = tol
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.leaf_shrinkage = leaf_shrinkage
         self.class_weight = class_weight
         self.random_state = random_state
@@ -651,8 +669,8 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
     relabel_epochs : int, default=0
         First passes in which every row pulls towards the leaf that suits it, also from the wrong
         side; then the leaves are fitted anew at every tangent. The paper has none. Try half of
-        `max_iter` where columns are one-hot: a split that starts there cannot leave otherwise.
-    max_iter : int, default=50
+        `max_epochs` where columns are one-hot: a split that starts there cannot leave otherwise.
+    max_epochs : int, default=50
         Most passes over the rows of a node.
     tol : float, default=1e-3
         The bound has to fall by this share; else the learning rate is halved, and at last the
@@ -660,7 +678,11 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
     max_depth : int or None, default=None
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
-        Nodes of fewer rows are leaves.
+        Nodes of fewer rows are leaves. Where trees see all rows, alike ones count as one.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of the rows of a leaf, as a share of that of all rows. A split that would
+        leave less on a side gives way to the best column that does not. Class weights can only
+        matter where leaves are not pure.
     leaf_shrinkage : float, default=0.0
         How far leaves are drawn towards the means of the nodes above them, in rows of weight 1: a
         step out of a node of so many rows counts half. Try 3 to 30 where classes overlap or there
@@ -724,10 +746,11 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         momentum: float = 0.9,
         refresh_epochs: int = 5,
         relabel_epochs: int = 0,
-        max_iter: int = 50,
+        max_epochs: int = 50,
         tol: float = 1e-3,
         max_depth: int | None = None,
         min_samples_split: int = 2,
+        min_weight_fraction_leaf: float = 0.0,
         leaf_shrinkage: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -742,10 +765,11 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         self.momentum = momentum
         self.refresh_epochs = refresh_epochs
         self.relabel_epochs = relabel_epochs
-        self.max_iter = max_iter
+        self.max_epochs = max_epochs
         self.tol = tol
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.leaf_shrinkage = leaf_shrinkage
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -36,6 +36,7 @@ LEARNING_RATES = (0.03, 0.01, 0.003)
 SHARED = (
     "max_depth",
     "min_samples_split",
+    "min_weight_fraction_leaf",
     "bootstrap",
     "max_samples",
     "random_state",

@@ -70,6 +70,10 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
         Nodes of fewer rows are leaves.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of the rows of a leaf, as a share of that of all rows. A split that would
+        leave less on a side gives way to the best column that does not. Class weights can only
+        matter where leaves are not pure.
     leaf_shrinkage : float, default=0.0
         How far leaves are drawn towards the means of the nodes above them, in rows of weight 1: a
         step out of a node of so many rows counts half. Try 3 to 30 where classes overlap or there
@@ -166,6 +170,7 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         criterion: str = "entropy",
         max_depth: int | None = None,
         min_samples_split: int = 2,
+        min_weight_fraction_leaf: float = 0.0,
         leaf_shrinkage: float = 0.0,
         max_features: int | float | str | None = "sqrt",
         feature_sampling: str = "local",
@@ -189,6 +194,7 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.leaf_shrinkage = leaf_shrinkage
         self.max_features = max_features
         self.feature_sampling = feature_sampling
@@ -231,6 +237,10 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
         Nodes of fewer rows are leaves.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of the rows of a leaf, as a share of that of all rows. A split that would
+        leave less on a side gives way to the best column that does not. Class weights can only
+        matter where leaves are not pure.
     leaf_shrinkage : float, default=0.0
         How far leaves are drawn towards the means of the nodes above them, in rows of weight 1: a
         step out of a node of so many rows counts half. Try 3 to 30 where classes overlap or there
@@ -322,6 +332,7 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         split: str = "axis",
         max_depth: int | None = None,
         min_samples_split: int = 2,
+        min_weight_fraction_leaf: float = 0.0,
         leaf_shrinkage: float = 0.0,
         max_features: int | float | str | None = 0.33,
         feature_sampling: str = "local",
@@ -343,6 +354,7 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         self.split = split
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.leaf_shrinkage = leaf_shrinkage
         self.max_features = max_features
         self.feature_sampling = feature_sampling

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from spinney.data import Problem, check_scales
+from spinney.distinct import distinct_rows
 from spinney.ensembles.greedy import grow_forest
 from spinney.ensembles.plan import SamplePlan
 from spinney.estimators.base import Estimator
@@ -22,7 +24,7 @@ from spinney.estimators.parameters import (
 )
 from spinney.estimators.sampled import SampledForest
 from spinney.estimators.telling import model_so_far, tell_tree
-from spinney.grow import CRITERIA, SQUARING_SPLITS, GrowOptions
+from spinney.grow import CRITERIA, SQUARING_SPLITS, STEPPING_SPLITS, GrowOptions
 from spinney.tree.structure import Tree
 
 
@@ -36,6 +38,14 @@ class GrownEstimator(Estimator):
         if self.max_depth is not None:
             check_integer("max_depth", self.max_depth, minimum=1, example="None for no limit")
         check_integer("min_samples_split", self.min_samples_split, minimum=2, example="2")
+        check_real(
+            "min_weight_fraction_leaf", self.min_weight_fraction_leaf, minimum=0.0, example="0"
+        )
+        if float(self.min_weight_fraction_leaf) > 0.5:
+            raise ValueError(
+                f"min_weight_fraction_leaf={self.min_weight_fraction_leaf!r} leaves no split, as "
+                "two sides cannot both have more than half; give a number from 0 to 0.5; try 0.01."
+            )
         check_real("leaf_shrinkage", self.leaf_shrinkage, minimum=0.0, example="10.0")
         check_n_jobs(self.n_jobs)
         if not isinstance(self.verbose, (bool, np.bool_)):
@@ -48,6 +58,12 @@ class GrownEstimator(Estimator):
             check_scales(problem.scale, why, self._label_of_coordinate)
         return problem
 
+    def _grown_on(self, problem: Problem) -> Problem:
+        """What trees that see all rows are grown on: alike rows are one where they mean steps."""
+        if self._split() not in STEPPING_SPLITS:
+            return problem
+        return distinct_rows(problem, n_threads=self._n_threads())
+
     def _split(self) -> str:
         """Name of the split for the grower."""
         return str(self.split)
@@ -59,6 +75,7 @@ class GrownEstimator(Estimator):
             criterion=self.criterion if is_classifier(self) else "entropy",
             max_depth=int(self.max_depth or 0),
             min_rows=int(self.min_samples_split),
+            min_leaf_share=float(self.min_weight_fraction_leaf),
             leaf_shrinkage=float(self.leaf_shrinkage),
             n_candidates=n_candidates,
         )
@@ -108,6 +125,9 @@ class GrownForest(SampledForest, GrownEstimator):
             yield tree, True
         options = self._grow_options(self._n_candidates(plan))
         missing = numbers[len(saved) :]
+        if plan.sees_all(problem.n_rows):
+            problem = self._grown_on(problem)
+            plan = replace(plan, n_samples=problem.n_rows)
         grown = grow_forest(problem, options, plan, missing, n_jobs=self.n_jobs)
         with closing(grown):
             for tree in grown:

@@ -48,7 +48,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         section 5 suggests.
     n_steps : int, default=100
         The central axis is cut at one of its `n_steps` - 1 evenly spaced stops.
-    max_iter : int, default=50
+    max_epochs : int, default=50
         Most passes of a perceptron over the rows of a node.
     on_tie : {"first", "reject"}, default="first"
         A row whose best classes have equal probabilities gets the first of them, or is rejected.
@@ -57,7 +57,11 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
     max_depth : int or None, default=None
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
-        Nodes of fewer rows are leaves.
+        Nodes of fewer rows are leaves. Where trees see all rows, alike ones count as one.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of the rows of a leaf, as a share of that of all rows. A split that would
+        leave less on a side gives way to the best column that does not. Class weights can only
+        matter where leaves are not pure.
     class_weight : None, "balanced" or dict, default=None
         Factors on the sample weights by class.
     warm_start : bool, default=False
@@ -138,11 +142,12 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         max_features: int | float | str | None = 0.5,
         feature_sampling: str = "global",
         n_steps: int = 100,
-        max_iter: int = 50,
+        max_epochs: int = 50,
         on_tie: str = "first",
         reject_label: object = None,
         max_depth: int | None = None,
         min_samples_split: int = 2,
+        min_weight_fraction_leaf: float = 0.0,
         class_weight: object = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -155,11 +160,12 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         self.max_features = max_features
         self.feature_sampling = feature_sampling
         self.n_steps = n_steps
-        self.max_iter = max_iter
+        self.max_epochs = max_epochs
         self.on_tie = on_tie
         self.reject_label = reject_label
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
@@ -226,7 +232,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
                 f"n_steps={self.n_steps} is more than single precision can tell apart; give an "
                 f"integer from 2 to {MOST_STEPS}; try n_steps=100."
             )
-        check_integer("max_iter", self.max_iter, minimum=1, example="50")
+        check_integer("max_epochs", self.max_epochs, minimum=1, example="50")
         check_choice("on_tie", self.on_tie, ON_TIE)
 
     def _plan(self, problem: Problem) -> SubspacePlan:
@@ -252,7 +258,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         return replace(
             super()._grow_options(n_candidates),
             n_steps=int(self.n_steps),
-            max_iter=int(self.max_iter),
+            max_epochs=int(self.max_epochs),
         )
 
     def _label_of_rejects(self) -> Any:

@@ -26,11 +26,15 @@ class Renamed:
     old, new : str
     hint : str
         What the old name makes people think of, and what they find here.
+    is_attribute : bool
+        Whether the old name can still be read as an attribute. Not where others ask by
+        ``hasattr`` what an estimator is.
     """
 
     old: str
     new: str
     hint: str
+    is_attribute: bool = True
 
     def warn(self, owner: type) -> None:
         """Say that the old name was used."""
@@ -48,6 +52,13 @@ RENAMED = (
         "it is about the objective, which then never rises, and not about predictions that rise "
         "with a column (monotonic_cst elsewhere)",
     ),
+    # An estimator that has max_iter has n_iter_, say scikit-learn's conventions.
+    Renamed(
+        "max_iter",
+        "max_epochs",
+        "it counts passes over the rows of each node, not iterations of the fit",
+        is_attribute=False,
+    ),
 )
 
 
@@ -61,6 +72,11 @@ class _OldName:
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self
+        if not self._renamed.is_attribute:
+            raise AttributeError(
+                f"{owner.__name__} has no {self._renamed.old}; it is called {self._renamed.new}; "
+                f"{self._renamed.hint}."
+            )
         self._renamed.warn(owner)
         return getattr(instance, self._renamed.new)
 

@@ -17,6 +17,7 @@ struct GrowOptions {
     Impurity impurity = Impurity::entropy;
     std::size_t max_depth = 0;      ///< 0 for none
     std::size_t min_rows = 2;       ///< nodes of fewer rows are leaves
+    double min_leaf_weight = 0.0;   ///< least weight of the rows of a leaf
     std::size_t n_candidates = 1;   ///< see GrowSite
     std::uint64_t seed = 0;         ///< with the number of a node it makes all its random numbers
     std::size_t n_threads = 1;
@@ -33,7 +34,8 @@ struct GrownTree {
 };
 
 /// Grows until all leaves are pure, or no split parts their rows, or a limit is met. Rows of weight 0 take no part.
-/// A split that leaves one side empty is replaced by the best column, so that only rows that are alike stay together.
+/// A split that leaves one side empty, or too light, is replaced by the best column, so that only rows that are alike stay
+/// together, or too light to part.
 /// Rows of positive `judge_weights` walk down the growing tree to judge its splits, without any part in them; the weights
 /// are one for each row, or none at all. Returns nothing if interrupted.
 template <Design D>

@@ -1,6 +1,7 @@
 #pragma once
 /// How mixed the targets of a node are, and where a line of scores is best cut in two.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -48,7 +49,8 @@ private:
 /// The targets of the rows of one node, in their order.
 class NodeTargets {
 public:
-    NodeTargets(const Targets& targets, std::span<const std::uint32_t> reach, Impurity impurity);
+    /// Cuts leave at least `least_weight` on each side; 0 for any.
+    NodeTargets(const Targets& targets, std::span<const std::uint32_t> reach, Impurity impurity, double least_weight = 0.0);
 
     [[nodiscard]] std::size_t size() const { return weights_.size(); }
     [[nodiscard]] bool has_classes() const { return n_values_ == 0; }
@@ -76,13 +78,19 @@ public:
     /// The same for sums of weights.
     [[nodiscard]] double weight_rounding() const { return 1e-12 * weight_; }
 
-    /// The cut of least cost, the lowest threshold among equals; none if all scores are equal.
+    /// Whether sides of these weights are heavy enough.
+    [[nodiscard]] bool allows(double left_weight, double right_weight) const {
+        return !(least_weight_ > 0.0) || std::min(left_weight, right_weight) >= least_weight_ - weight_rounding();
+    }
+
+    /// The cut of least cost, the lowest threshold among equals; none if all scores are equal, or no cut is allowed.
     [[nodiscard]] Cut best_cut(std::span<const float> scores) const;
     /// The same for scores that are whole numbers from 0 to 255.
     [[nodiscard]] Cut best_cut(std::span<const std::uint8_t> scores) const;
 
 private:
     Impurity impurity_;
+    double least_weight_;
     std::size_t n_values_;
     std::vector<std::uint32_t> labels_;
     std::vector<double> values_, weights_, totals_, means_;
