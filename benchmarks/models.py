@@ -19,6 +19,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 Settings = dict[str, Any]
 
+#: The tables are about errors and times of the papers' forests, which know no map to probabilities.
+AS_IN_PAPERS = {"voting": "auto", "calibrate": False}
+
 
 def spinney(*, start: str = "own", **params: Any) -> Settings:
     """Settings of our tree."""
@@ -93,7 +96,10 @@ def _build_spinney(settings: Settings, data: Dataset, seed: int) -> Any:
     params.setdefault("n_jobs", settings.get("threads", 1))
     estimator = getattr(spinney, settings.get("estimator", "TAOTreeClassifier"))
     # Results are kept under the parameters as they were called when they were measured.
-    return estimator(**current_names(estimator, params), random_state=seed)
+    params = current_names(estimator, params)
+    known = estimator._get_param_names()
+    votes = {name: value for name, value in AS_IN_PAPERS.items() if name in known}
+    return estimator(**(votes | params), random_state=seed)
 
 
 def fit_cart(data: Dataset, max_depth: int | None, seed: int) -> DecisionTreeClassifier:

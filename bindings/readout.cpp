@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "rows.hpp"
+#include "spinney/powers.hpp"
 
 namespace spinney::python {
 namespace {
@@ -134,6 +135,18 @@ auto softmax_rows(const Matrix<double>& scores) {
     return to_numpy(std::move(out), {n_rows, n_outputs});
 }
 
+/// Votes to probabilities, row by row.
+auto power_rows(const Matrix<double>& votes, double shift, double slope) {
+    std::vector<double> out(votes.data(), votes.data() + votes.size());
+    const std::size_t n_rows = votes.shape(0);
+    const std::size_t n_outputs = votes.shape(1);
+    if (n_outputs > 0) {
+        const nb::gil_scoped_release release;
+        for (std::size_t n = 0; n < n_rows; ++n) power_shares({out.data() + n * n_outputs, n_outputs}, shift, slope);
+    }
+    return to_numpy(std::move(out), {n_rows, n_outputs});
+}
+
 }  // namespace
 
 void bind_readout(nb::module_& m) {
@@ -144,6 +157,8 @@ void bind_readout(nb::module_& m) {
              "Output with the largest total: a number for one row, an array for several.")
         .def("totals", &totals, nb::arg("x"), nb::arg("n_threads") = 1, "What the trees give each row together.");
     m.def("softmax", &softmax_rows, nb::arg("scores"), "Scores to probabilities, row by row.");
+    m.def("power_shares", &power_rows, nb::arg("votes"), nb::arg("shift"), nb::arg("slope"),
+          "Powers of shifted votes, each divided by their sum over the row.");
 }
 
 }  // namespace spinney::python

@@ -814,3 +814,25 @@ def shapley_values(answer, start, end, columns):
             adds[column] += (after - before) / len(orders)
             before = after
     return adds
+
+
+# --- probabilities -----------------------------------------------------------------------------
+
+
+def power_shares(votes, shift, slope):
+    """Powers of shifted votes, as shares of their sum."""
+    powers = [(vote + shift) ** slope for vote in votes]
+    return [power / sum(powers) for power in powers]
+
+
+def vote_loss(votes, codes, slope, shared, deviation):
+    """What a map of votes is to make small: cross-entropy, and a normal belief about log(slope)."""
+    n_rows, n_classes = votes.shape
+    of_any = 1 / (n_rows + 1)
+    loss = 0.5 * (np.log(slope) / deviation) ** 2
+    for row, code in zip(votes, codes, strict=True):
+        shares = power_shares(row, shared / n_classes, slope)
+        for k in range(n_classes):
+            wanted = of_any / n_classes + (1 - of_any) * (k == code)
+            loss -= wanted * np.log(shares[k])
+    return loss

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.data import Problem, classification_problem, regression_problem
-from spinney.distinct import _keys_of, distinct_rows
+from spinney.distinct import row_keys, distinct_rows
 
 
 def problem_of(rows: np.ndarray, y: np.ndarray, weights: np.ndarray, is_class: bool) -> Problem:
@@ -65,13 +65,13 @@ def test_dense_and_sparse_rows_have_the_same_keys(n_columns):
     X = rng.normal(size=(60, n_columns)).astype(np.float32) * (rng.random((60, n_columns)) < 0.3)
     X[7] = 0
     scale = rng.random(n_columns)
-    np.testing.assert_array_equal(_keys_of(X, scale), _keys_of(sp.csr_matrix(X), scale))
+    np.testing.assert_array_equal(row_keys(X, scale), row_keys(sp.csr_matrix(X), scale))
 
 
-def test_many_rows_of_few_values_have_keys_of_their_own():
+def test_many_rows_of_few_values_haverow_keys_their_own():
     # Floats of few bits end in zeros, which a plain sum of multiples would not spread.
     X = np.stack(np.meshgrid(*[np.arange(64.0)] * 3), -1).reshape(-1, 3).astype(np.float32)
-    assert len(np.unique(_keys_of(X, np.ones(3)))) == len(X)
+    assert len(np.unique(row_keys(X, np.ones(3)))) == len(X)
 
 
 def test_the_order_does_not_depend_on_units():

@@ -54,6 +54,7 @@ std::vector<Test> leaf_lasso_tests();
 std::vector<Test> leaf_system_tests();
 std::vector<Test> optimizer_tests();
 std::vector<Test> parallel_tests();
+std::vector<Test> powers_tests();
 std::vector<Test> readout_tests();
 std::vector<Test> route_tests();
 std::vector<Test> simd_tests();

@@ -27,7 +27,7 @@ def distinct_rows(problem: Problem, *, n_threads: int = 1) -> Problem:
     targets = problem.targets.reshape(problem.n_rows, -1).astype(np.float64)
     spread = np.ptp(targets, axis=0)
     inverse_spread = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-    keys = _keys_of(problem.matrix, problem.inverse_scale)
+    keys = row_keys(problem.matrix, problem.inverse_scale)
     keys += _mixed(targets * inverse_spread) @ _factors(len(spread), 1)
     order = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(_differs_from_last(problem.matrix, targets, keys, order))
@@ -42,7 +42,7 @@ def distinct_rows(problem: Problem, *, n_threads: int = 1) -> Problem:
     return regression_problem(X, values, weights, n_threads=n_threads)
 
 
-def _keys_of(X: Matrix, inverse_scale: NDArray[np.float64]) -> NDArray[np.uint64]:
+def row_keys(X: Matrix, inverse_scale: NDArray[np.float64]) -> NDArray[np.uint64]:
     """A number for each row that depends on its values alone; other rows hardly ever share it.
 
     Values are measured in units of their columns: the order that follows from the keys is to be

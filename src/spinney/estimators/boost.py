@@ -6,16 +6,25 @@ long as they are wanted, and stores them. No algorithm lives here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from spinney import _core
 from spinney.data import Problem, as_rows
 from spinney.ensembles.boosting import BoostedTree, BoostingRule, boost_trees
+from spinney.ensembles.calibration import (
+    FEW_TREES,
+    ProbabilityMap,
+    Unseen,
+    cross_fitted,
+    map_of_votes,
+)
 from spinney.ensembles.copies import GappedCopies
 from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.parameters import check_boolean, check_choice, check_copies
@@ -26,6 +35,8 @@ from spinney.estimators.telling import model_so_far, tell_tree
 from spinney.estimators.warn_caller import warn_caller
 from spinney.estimators.watch import Judged, VoteWatch, given_classes
 from spinney.estimators.watched import BoostedForest
+from spinney.tree.forest import Forest
+from spinney.tree.structure import Tree
 
 ALGORITHMS = ("samme", "m1")
 
@@ -90,6 +101,11 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         Each tree draws its own. A row of weight 2 then has one set of gaps, two rows have two.
     dropout : float, default=0.2
         Share of the values of a copy that become 0.
+    calibrate : bool, default=True
+        Whether probabilities come from a map that is fitted to what trees say of rows they have
+        not seen: validation rows, or else a fifth of the rows, held out of a boosting of 10 trees
+        at most for that purpose; where rows are few, each fifth in turn. `predict` answers the
+        same, and no probability is 0. False gives shares of the vote as they are.
     early_stopping : bool or None, default=None
         Whether to stop when the error on validation rows no longer falls, and to keep the trees up
         to the best number; at least three are tried. Validation rows are those given to ``fit``,
@@ -143,6 +159,10 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in the splits, averaged over the trees with their weights.
+    probability_slope_, probability_votes_ : float
+        The map to probabilities, if `calibrate`: those of v weighted votes, in units of the mean
+        weight of a tree, are proportional to
+        ``(v + probability_votes_ / n_classes_) ** probability_slope_``.
 
     Notes
     -----
@@ -192,6 +212,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         resample: bool = False,
         n_copies: int = 0,
         dropout: float = 0.2,
+        calibrate: bool = True,
         early_stopping: bool | None = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
@@ -224,6 +245,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         self.resample = resample
         self.n_copies = n_copies
         self.dropout = dropout
+        self.calibrate = calibrate
         self.early_stopping = early_stopping
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
@@ -233,19 +255,6 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Share of each class in the weighted vote.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
-        """
-        return vote_shares(self._votes(X))
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Weighted votes, divided by the sum of the weights.
@@ -259,7 +268,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         float64 ndarray of shape (n_rows, n_classes)
             With two classes of shape (n_rows,): the share of the second less that of the first.
         """
-        shares = self.predict_proba(X)
+        shares = vote_shares(self._votes(X))
         return shares[:, 1] - shares[:, 0] if self.n_classes_ == 2 else shares
 
     def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
@@ -278,7 +287,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
             yield self.classes_[votes.argmax(axis=1)]
 
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
-        """Vote shares of the first tree, the first two, and so on.
+        """Probabilities by the votes of the first tree, the first two, and so on.
 
         Parameters
         ----------
@@ -288,14 +297,15 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         ------
         float64 ndarray of shape (n_rows, n_classes)
         """
-        for votes in self._staged_votes(X):
-            yield vote_shares(votes)
+        for number, votes in enumerate(self._staged_votes(X), 1):
+            yield self._readout_of(self.estimator_weights_[:number]).finished(votes)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("algorithm", self.algorithm, ALGORITHMS)
         check_boolean("resample", self.resample)
         check_copies(self.n_copies, self.dropout)
+        self._check_calibrate()
 
     def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
         return given_classes(self, X_val, y_val)
@@ -304,6 +314,28 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         watch = VoteWatch(judged, self.n_classes_, self._patience())
         self._store_members(self._grow(problem, watch), problem)
         self._store_watched("validation_errors_", watch.errors)
+        self._store_map(self._fitted_map(problem, judged) if self.calibrate else None)
+
+    def _fitted_map(self, problem: Problem, judged: Judged | None) -> ProbabilityMap:
+        """The map that suits votes about validation rows, or about rows that are held out."""
+        n_trees, n_threads = self.forest_.n_trees, self._n_threads()
+        if judged is not None:
+            weights = self.estimator_weights_
+            votes = self.forest_.votes(judged.rows, weights, n_threads=n_threads)
+            codes = judged.targets.astype(np.int32, copy=False)
+            unseen = Unseen(votes / weights.mean(), codes, judged.weights)
+            return map_of_votes(unseen, n_trees)
+        n_trees = min(n_trees, FEW_TREES)
+
+        def votes_of(part: Problem, rows: _core.Rows) -> NDArray[np.float64]:
+            members = list(islice(self._boosting(part), n_trees))
+            forest = Forest(tuple(member.tree for member in members))
+            weights = np.array([member.weight for member in members])
+            weights = weights if weights.any() else np.ones(1)  # the first is no better than chance
+            votes = forest.votes(rows, weights, n_threads=n_threads)
+            return votes * float(n_trees / weights.sum())
+
+        return map_of_votes(cross_fitted(problem, votes_of), n_trees)
 
     def _grow(self, problem: Problem, watch: VoteWatch) -> list[BoostedTree]:
         """Trees up to the best number, those of an earlier fit among them."""
@@ -367,9 +399,8 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
     def _boosted(self, problem: Problem, members: list[BoostedTree]) -> Iterator[BoostedTree]:
         """The trees that follow `members`; warns where boosting comes to its end."""
         rule = self._rule()
-        options = self._options(float(self.alpha), n_threads=self._n_threads())
         given = [(member.tree, member.weight) for member in members]
-        for member in boost_trees(problem, self._start(), options, rule, self._seed, given):
+        for member in self._boosting(problem, given):
             if not rule.is_weak(member.error):
                 self._checkpoint.add(member)
                 yield member
@@ -378,6 +409,13 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
                 _warn_of_end(len(members), member.error, rule)
             if not members:
                 yield replace(member, weight=1.0)
+
+    def _boosting(
+        self, problem: Problem, given: Sequence[tuple[Tree, float]] = ()
+    ) -> Iterator[BoostedTree]:
+        """Boosted trees that follow the given ones, up to one that is no better than chance."""
+        options = self._options(float(self.alpha), n_threads=self._n_threads())
+        return boost_trees(problem, self._start(), options, self._rule(), self._seed, given)
 
     def _store_members(self, members: list[BoostedTree], problem: Problem) -> None:
         weights = np.array([member.weight for member in members])
@@ -396,14 +434,13 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         return self.forest_.votes(rows, self.estimator_weights_, n_threads=n_threads)
 
     def _readout(self) -> Readout:
-        return Readout(
-            self.forest_,
-            "label",
-            "shares",
-            self.estimator_weights_,
-            np.zeros(self.n_classes_),
-            self.classes_,
-        )
+        return self._readout_of(self.estimator_weights_)
+
+    def _readout_of(self, weights: NDArray[np.float64]) -> Readout:
+        """What becomes of the votes of the first trees, given their weights."""
+        offsets = np.zeros(self.n_classes_)
+        readout = Readout(self.forest_, "label", "shares", weights, offsets, self.classes_)
+        return self._calibrated(readout)
 
     def _staged_votes(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Weighted votes after each tree, summed in the order of the trees."""

@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.data import Problem, as_rows
+from spinney import _core
+from spinney.data import Problem
 from spinney.ensembles.averaging import AveragingPlan, ForestSaving, average_forests
+from spinney.ensembles.calibration import FEW_FORESTS
 from spinney.ensembles.copies import GappedCopies
 from spinney.estimators.fao_forests import FittedForests, Iterations
 from spinney.estimators.forest_start import (
@@ -41,6 +43,7 @@ from spinney.estimators.watch import Judged, LossWatch
 from spinney.optimize.fao import FAOOptions, OptimizedForest
 from spinney.optimize.state import ForestRun
 from spinney.progress import FitEvent
+from spinney.tree.forest import Forest
 
 
 class _FAOForest(SummedForest):
@@ -208,6 +211,19 @@ class _FAOForest(SummedForest):
         with closing(grown):
             self._take(grown, len(saved), forests, problem)
         self._store_forests(forests, problem, watch if judged is not None else None)
+        # The trees of a refit may know any of its rows.
+        if judged is not None or not self._is_refit:
+            self._calibrate_by(problem, judged)
+
+    def _scores_apart(self, problem: Problem, rows: _core.Rows) -> NDArray[np.float64]:
+        """Scores of rows by a few forests of another task; given trees may know these rows."""
+        n_forests = min(self.n_forests_, FEW_FORESTS)
+        plan = replace(self._plan(problem), n_forests=n_forests, given=(), grown=())
+        options = self._forest_options(problem)
+        grown = average_forests(problem, self._start(), options, plan, n_jobs=self.n_jobs)
+        trees = [tree for forest in grown for tree in forest.trees]
+        weights = np.full(len(trees), 1.0 / n_forests)
+        return Forest(tuple(trees)).sums(rows, weights, n_threads=self._n_threads())
 
     def _forests_before(self) -> list[OptimizedForest]:
         """Forests of the last fit, if this one goes on from it."""
@@ -282,11 +298,6 @@ class _FAOForest(SummedForest):
         is_grown = is_forest_word(self.init) or is_forest(self.init)
         return "supervised" if is_grown else self.init
 
-    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Mean over the forests of the sum of their trees, (n_rows, n_outputs)."""
-        rows = as_rows(self._checked_rows(X))
-        return self.forest_.sums(rows, self._tree_weights(), n_threads=self._n_threads_for(rows))
-
     def _tree_weights(self) -> NDArray[np.float64]:
         return np.full(self.forest_.n_trees, 1.0 / self.n_forests_)
 
@@ -329,8 +340,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         Loss of the class scores that the trees of a forest give together. The paper has squared
         errors to one-hot targets. The squared hinge asks a score only to be on the right side of
         its target: rows that are safe do not care where a split sends them, and forests
-        generalise far better. Probabilities are then often exactly 0 or 1; where they are to be
-        believed, take "log_loss", or scikit-learn's ``CalibratedClassifierCV``.
+        generalise far better.
     init : str, RandomStructure, Tree, fitted tree or fitted forest, default="supervised"
         The start of each tree, as in :class:`TAOTreeClassifier`. Further words: "bagged" optimises
         each tree by itself on 90 % of the rows first, "boosted" boosts the trees of a forest
@@ -345,6 +355,12 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         leaves are fitted anew. They are noisy copies of one another, and their mean generalises
         better; a third of `max_iter` is a good choice. 1 takes the last ones as they are. Not
         with `strict_descent` or `early_stopping`.
+    calibrate : bool, default=True
+        Whether probabilities come from a factor of the scores that is fitted to rows which trees
+        have not seen: validation rows, or else a fifth of the rows, held out of two forests at most
+        for that purpose; where rows are few, each fifth in turn. `predict` answers the same, and no
+        probability is 0. False gives the probabilities nearest to the scores. "log_loss" needs
+        none: its scores are logarithms of probabilities.
     n_copies : int, default=0
         Further copies of each row that a forest is trained on, in which values are left out. They
         take as much time and memory as so many more rows, weigh no more than the rows alone, and
@@ -416,6 +432,9 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in the splits, averaged over the trees.
+    probability_slope_ : float
+        The map to probabilities, if `calibrate`: they are proportional to
+        ``exp(probability_slope_ * s)`` for scores s. `probability_votes_` is 0.
 
     References
     ----------
@@ -449,6 +468,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         init: object = "supervised",
         max_iter: int = 20,
         average_last: int = 1,
+        calibrate: bool = True,
         n_copies: int = 0,
         dropout: float = 0.2,
         strict_descent: bool = False,
@@ -477,6 +497,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         self.init = init
         self.max_iter = max_iter
         self.average_last = average_last
+        self.calibrate = calibrate
         self.n_copies = n_copies
         self.dropout = dropout
         self.strict_descent = strict_descent

@@ -91,8 +91,8 @@ def tune_fao(
         10, 20, 30 and 60, that of the estimator, and one forest of all trees.
     alpha_on : {"forest", "tree"}, default="forest"
         Try every `alpha` with every shape, or choose it once on a single tree and take it for all
-        shapes, as in [1]_ section 6: far fewer fits, but one tree may want another penalty than a
-        forest.
+        shapes, as in section 6 of the FAO paper: far fewer fits, but one tree may want another
+        penalty than a forest.
     sample_weight : array-like of shape (n_rows,) or None, default=None
         Weights of the rows, both of those that are trained on and of those to judge by.
     validation_fraction : float, default=0.2

@@ -6,8 +6,9 @@ store what came back. No algorithm lives here.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 
@@ -80,6 +81,14 @@ class _TAOForest(SampledForest, TracedForest):
                 ):
                     break
         self._store_forest(trees, traces, problem, np.ones(len(trees)))
+
+    def _grown_apart(self, problem: Problem, plan: SamplePlan, n_trees: int) -> Iterable[Tree]:
+        assert isinstance(plan, BaggingPlan)
+        evenly = np.linspace(0, len(plan.alphas) - 1, n_trees).round().astype(int)  # of a path
+        few = replace(plan, alphas=tuple(plan.alphas[number] for number in evenly))
+        options = self._options(few.alphas[0])
+        grown = bag_trees(problem, self._start(), options, few, n_jobs=self.n_jobs)
+        return [found.tree for found in grown]
 
     def _trees_to_add(
         self, numbers: range, problem: Problem, plan: BaggingPlan
@@ -170,9 +179,14 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         Draw the columns anew for each split, or once for each tree. Linear leaves use all columns
         if the draw is local. A tree given as `init` keeps the columns of splits that are not
         improved.
-    voting : {"auto", "hard", "soft"}, default="auto"
-        Combine the trees by majority vote ("hard") or by averaging class probabilities ("soft").
-        "auto" is hard for constant and soft for linear leaves.
+    voting : {"soft", "hard", "auto"}, default="soft"
+        Combine the trees by averaging class probabilities ("soft") or by majority vote ("hard").
+        "auto" is as in the paper: hard for constant and soft for linear leaves. It may be changed
+        after ``fit``; the map to probabilities stays that of the fit.
+    calibrate : bool, default=True
+        Whether probabilities come from a map that is fitted to what trees say of rows they have
+        not seen; it costs next to nothing, `predict` answers the same, and no probability is 0.
+        False gives the means or the shares of the votes as they are.
     oob_score : bool, default=False
         Whether to judge the forest by the rows that each tree did not see.
     class_weight : None, "balanced" or dict, default=None
@@ -219,7 +233,10 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
     oob_score_ : float
         Accuracy on the rows that trees did not see, if `oob_score`.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
-        Their class probabilities; nan for a row that every tree saw or that has no weight.
+        Means over these trees; nan for a row that every tree saw or that has no weight.
+    probability_slope_, probability_votes_ : float
+        The map to probabilities, if `calibrate`: those of v votes, or summed class fractions, are
+        proportional to ``(v + probability_votes_ / n_classes_) ** probability_slope_``.
 
     Notes
     -----
@@ -267,7 +284,8 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         bootstrap: bool = False,
         max_features: int | float | str | None = None,
         feature_sampling: str = "local",
-        voting: str = "auto",
+        voting: str = "soft",
+        calibrate: bool = True,
         oob_score: bool = False,
         class_weight: object = None,
         warm_start: bool = False,
@@ -299,6 +317,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         self.max_features = max_features
         self.feature_sampling = feature_sampling
         self.voting = voting
+        self.calibrate = calibrate
         self.oob_score = oob_score
         self.class_weight = class_weight
         self.warm_start = warm_start

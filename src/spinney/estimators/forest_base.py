@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem, as_rows
+from spinney.ensembles.calibration import ProbabilityMap
 from spinney.estimators.base import Classification, Estimator
+from spinney.estimators.parameters import check_boolean
+from spinney.estimators.readout import Readout
 from spinney.estimators.tao_base import TAOEstimator
 from spinney.estimators.warn_caller import warn_caller
 from spinney.optimize.trace import Trace
@@ -130,6 +133,10 @@ class TracedForest(ForestEstimator, TAOEstimator):
 class VotingForest(ForestEstimator, Classification):
     """Classifies by the largest entry of what the trees say together."""
 
+    calibrate = False  # models of older releases know no map
+    probability_slope_: float
+    probability_votes_: float
+
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class with the most votes; the first of `classes_` if several tie.
 
@@ -149,8 +156,21 @@ class VotingForest(ForestEstimator, Classification):
         return labels
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Class probabilities of each row."""
-        raise NotImplementedError
+        """Class probabilities of each row.
+
+        The most probable class is what `predict` answers. With `calibrate` they come from a map
+        that was fitted to rows the trees had not seen, and none is ever 0.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
+        """
+        votes = self._votes(X)
+        return self._readout().finished(votes)
 
     def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Logarithms of `predict_proba`; -inf where it is 0.
@@ -169,6 +189,23 @@ class VotingForest(ForestEstimator, Classification):
     def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
         """What the trees say of each row, summed, (n_rows, n_classes)."""
         raise NotImplementedError
+
+    def _check_calibrate(self) -> None:
+        check_boolean("calibrate", self.calibrate)
+
+    def _store_map(self, found: ProbabilityMap | None) -> None:
+        """Keep a map to probabilities, in place of that of an earlier fit; None is no map."""
+        for name in ("probability_slope_", "probability_votes_"):
+            self.__dict__.pop(name, None)
+        if found is not None:
+            self.probability_slope_ = found.slope
+            self.probability_votes_ = found.shared
+
+    def _calibrated(self, readout: Readout) -> Readout:
+        """The readout with the map to probabilities, if there is one and it is wanted."""
+        if not (self.calibrate and hasattr(self, "probability_slope_")):
+            return readout
+        return readout.calibrated(ProbabilityMap(self.probability_slope_, self.probability_votes_))
 
 
 def _total_weights(

@@ -6,26 +6,29 @@ as long as they are wanted, and store them. No algorithm lives here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spinney import _core
 from spinney.data import Problem, as_rows
 from spinney.ensembles.gradient import AddedTree, GradientRule, first_scores, gradient_boost
 from spinney.estimators.parameters import (
     check_choice,
     check_real,
 )
-from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.start import Start, check_same_encoding
 from spinney.estimators.summed import SummedClassifier, SummedForest, SummedRegressor
 from spinney.estimators.telling import model_so_far, tell_tree
 from spinney.estimators.watch import Judged, LossWatch
 from spinney.estimators.watched import BoostedForest
 from spinney.optimize.fao import FAOOptions
+from spinney.tree.forest import Forest
 from spinney.tree.route import outputs
+from spinney.tree.structure import Tree
 
 STEPS = ("newton", "gradient")
 
@@ -66,6 +69,15 @@ class _GradientBoosting(SummedForest, BoostedForest):
         self._grow(members, problem, options, watch)
         self._store_members(members[: watch.best], problem)
         self._store_watched("validation_losses_", watch.errors)
+        self._calibrate_by(problem, judged)
+
+    def _scores_apart(self, problem: Problem, rows: _core.Rows) -> NDArray[np.float64]:
+        options = self._forest_options(problem, self._n_threads())
+        first = first_scores(problem, options.loss)
+        added = islice(self._added(problem, options, [], first), self.forest_.n_trees)
+        trees = tuple(one.tree for one in added)
+        weights = np.ones(len(trees))
+        return Forest(trees).sums(rows, weights, n_threads=self._n_threads()) + first
 
     def _store_members(self, members: list[AddedTree], problem: Problem) -> None:
         """Set the attributes that describe the trees."""
@@ -117,19 +129,21 @@ class _GradientBoosting(SummedForest, BoostedForest):
         """The trees that follow `members`, and whether they come from the checkpoint."""
         for saved in self._checkpoint.parts(AddedTree):
             yield saved, True
-        rule = GradientRule(float(self.learning_rate), self.step, float(self.subsample))
         given = [member.tree for member in members]
-        for added in gradient_boost(
-            problem, self._start(), options, rule, self._seed, given, self.first_scores_
-        ):
+        for added in self._added(problem, options, given, self.first_scores_):
             self._checkpoint.add(added)
             yield added, False
 
-    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
-        """First scores and what all trees add to them, (n_rows, n_outputs)."""
-        rows = as_rows(self._checked_rows(X))
-        sums = self.forest_.sums(rows, self._tree_weights(), n_threads=self._n_threads_for(rows))
-        return sums + self.first_scores_
+    def _added(
+        self,
+        problem: Problem,
+        options: FAOOptions,
+        given: Sequence[Tree],
+        first: NDArray[np.float64],
+    ) -> Iterator[AddedTree]:
+        """The trees that follow the given ones, without end."""
+        rule = GradientRule(float(self.learning_rate), self.step, float(self.subsample))
+        return gradient_boost(problem, self._start(), options, rule, self._seed, given, first)
 
     def _tree_weights(self) -> NDArray[np.float64]:
         return self.forest_.unit_weights
@@ -176,6 +190,12 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
     step : {"newton", "gradient"}, default="newton"
         Optimise each tree on the loss itself, its leaves by Newton's method; or its splits on the
         negative gradient by least squares, and only its leaves on the loss.
+    calibrate : bool, default=True
+        Whether probabilities come from a factor of the scores that is fitted to rows which trees
+        have not seen: validation rows, or else a fifth of the rows, held out of as many trees
+        for that purpose; where rows are few, each fifth in turn. `predict` answers the same, and no
+        probability is 0. False gives the probabilities nearest to the scores.
+        It is of no account for "log_loss", whose scores are logarithms of probabilities.
     subsample : float, default=1.0
         Share of the rows, drawn anew for each tree, that it is optimised on.
     init : str, RandomStructure, Tree or fitted regression tree, default="supervised"
@@ -244,6 +264,9 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in the splits, averaged over the trees.
+    probability_slope_ : float
+        The map to probabilities, if `calibrate`: they are proportional to
+        ``exp(probability_slope_ * s)`` for scores s. `probability_votes_` is 0.
 
     References
     ----------
@@ -274,6 +297,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         split: str = "mixed",
         loss: str = "log_loss",
         step: str = "newton",
+        calibrate: bool = True,
         subsample: float = 1.0,
         init: object = "supervised",
         max_iter: int = 5,
@@ -301,6 +325,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         self.split = split
         self.loss = loss
         self.step = step
+        self.calibrate = calibrate
         self.subsample = subsample
         self.init = init
         self.max_iter = max_iter
@@ -358,7 +383,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         float64 ndarray of shape (n_rows, n_classes)
         """
         for scores in self._staged_scores(X):
-            yield class_probabilities(scores, self._fitted_loss)
+            yield self._readout().finished(scores)
 
 
 class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):

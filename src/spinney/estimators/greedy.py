@@ -99,6 +99,10 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
     max_samples : int, float or None, default=None
         Rows drawn for each tree: a count, or a share; 1.0 is all rows. None is as many as there
         are with `bootstrap`, 0.9 of them without.
+    calibrate : bool, default=True
+        Whether probabilities come from a map that is fitted to what trees say of rows they have
+        not seen, for next to no time; `predict` answers the same, and no probability is 0.
+        False gives means over the trees as they are.
     oob_score : bool, default=False
         Whether to judge the forest by the rows that each tree did not see.
     class_weight : None, "balanced" or dict, default=None
@@ -144,6 +148,9 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         Accuracy on the rows that trees did not see, if `oob_score`.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
         Their class probabilities; nan for a row that every tree saw or that has no weight.
+    probability_slope_, probability_votes_ : float
+        The map to probabilities, if `calibrate`: those of v votes, or summed class fractions, are
+        proportional to ``(v + probability_votes_ / n_classes_) ** probability_slope_``.
 
     References
     ----------
@@ -181,6 +188,7 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         ridge: float = 0.01,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
+        calibrate: bool = True,
         oob_score: bool = False,
         class_weight: object = None,
         warm_start: bool = False,
@@ -205,6 +213,7 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         self.ridge = ridge
         self.bootstrap = bootstrap
         self.max_samples = max_samples
+        self.calibrate = calibrate
         self.oob_score = oob_score
         self.class_weight = class_weight
         self.warm_start = warm_start

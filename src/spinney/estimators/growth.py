@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import closing
 from dataclasses import replace
 
@@ -115,6 +115,12 @@ class GrownForest(SampledForest, GrownEstimator):
                 ):
                     break
         self._store_trees(trees, problem, np.ones(len(trees)))
+
+    def _grown_apart(self, problem: Problem, plan: SamplePlan, n_trees: int) -> Iterable[Tree]:
+        options = self._grow_options(self._n_candidates(plan))
+        problem = self._grown_on(problem)
+        plan = replace(plan, n_samples=problem.n_rows)
+        return list(grow_forest(problem, options, plan, range(n_trees), n_jobs=self.n_jobs))
 
     def _trees_to_add(
         self, numbers: range, problem: Problem, plan: SamplePlan

@@ -54,6 +54,11 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         A row whose best classes have equal probabilities gets the first of them, or is rejected.
     reject_label : object, default=None
         What `predict` says of a rejected row. None is -1 for numbers and "rejected" for others.
+    calibrate : bool, default=True
+        Whether probabilities come from a map that is fitted to what trees say of rows they have
+        not seen: a forest of 10 trees at most, grown without
+        a fifth of the rows, or several such; `predict` answers the same, and no probability is 0.
+        False gives means over the trees as they are.
     max_depth : int or None, default=None
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
@@ -101,6 +106,9 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean over the trees of the share of each feature in the splits.
+    probability_slope_, probability_votes_ : float
+        The map to probabilities, if `calibrate`: those of v votes, or summed class fractions, are
+        proportional to ``(v + probability_votes_ / n_classes_) ** probability_slope_``.
 
     Notes
     -----
@@ -145,6 +153,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         max_epochs: int = 50,
         on_tie: str = "first",
         reject_label: object = None,
+        calibrate: bool = True,
         max_depth: int | None = None,
         min_samples_split: int = 2,
         min_weight_fraction_leaf: float = 0.0,
@@ -163,6 +172,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         self.max_epochs = max_epochs
         self.on_tie = on_tie
         self.reject_label = reject_label
+        self.calibrate = calibrate
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_weight_fraction_leaf = min_weight_fraction_leaf

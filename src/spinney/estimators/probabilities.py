@@ -22,6 +22,11 @@ def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return _core.softmax(np.ascontiguousarray(scores))
 
 
+def power_shares(votes: NDArray[np.float64], shift: float, slope: float) -> NDArray[np.float64]:
+    """Powers of votes, of which each gets some more, divided by their sum in each row."""
+    return _core.power_shares(np.ascontiguousarray(votes), shift, slope)
+
+
 def vote_shares(votes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Votes of each row, divided by their sum."""
     return votes / _row_sums(votes)

@@ -6,12 +6,22 @@ drawn, votes are counted or rows out of the bag are used.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.metrics import r2_score
 
+from spinney import _core
 from spinney.data import Problem, as_rows
+from spinney.ensembles.calibration import (
+    FEW_TREES,
+    ProbabilityMap,
+    Unseen,
+    cross_fitted,
+    map_of_votes,
+)
 from spinney.ensembles.plan import SamplePlan, out_of_bag
 from spinney.estimators.base import Regression
 from spinney.estimators.fingerprint import digest_of_rows
@@ -20,6 +30,7 @@ from spinney.estimators.parameters import check_boolean, check_choice
 from spinney.estimators.readout import Readout
 from spinney.estimators.sampling import check_n_estimators, count_features, count_samples
 from spinney.estimators.warn_caller import warn_caller
+from spinney.tree.forest import Forest
 from spinney.tree.route import outputs
 from spinney.tree.structure import Tree
 
@@ -60,8 +71,14 @@ class SampledForest(ForestEstimator):
         self._grow(problem, plan)
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
             self.__dict__.pop(name, None)  # a warm start may find those of fewer trees
+        self._judge(plan, problem)
+
+    def _judge(self, plan: SamplePlan, problem: Problem) -> None:
+        """Judge the forest by the rows that trees did not see, if that is wanted."""
         if self.oob_score:
-            self._store_out_of_bag(plan, problem)
+            sums, counts = self._out_of_bag_sums(plan, problem)
+            self._warn_of_missing(counts)
+            self._store_out_of_bag(sums, counts, problem)
 
     def _may_grow(self) -> tuple[str, ...]:
         return ("n_estimators",)  # a tree follows from the seed and its number
@@ -112,19 +129,21 @@ class SampledForest(ForestEstimator):
     def _out_of_bag_sums(
         self, plan: SamplePlan, problem: Problem
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Sums over the trees that did not see a row; warns if some row has none."""
+        """Sums over the trees that did not see a row, and how many these are."""
 
         def outputs_of(tree: Tree) -> NDArray[np.float64]:
             return self._tree_outputs(outputs(tree, problem.rows, self._n_threads()), tree)
 
-        sums, counts = out_of_bag(self.trees_, plan, problem.n_rows, outputs_of)
+        return out_of_bag(self.trees_, plan, problem.n_rows, outputs_of)
+
+    def _warn_of_missing(self, counts: NDArray[np.int64]) -> None:
+        """Warn if some row has no tree that did not see it."""
         n_missing = int(np.count_nonzero(counts == 0))
         if n_missing:
             warn_caller(
-                f"{n_missing} of {problem.n_rows} rows were seen by every tree and have no "
+                f"{n_missing} of {len(counts)} rows were seen by every tree and have no "
                 "out-of-bag prediction; theirs is nan; try more trees or a smaller max_samples.",
             )
-        return sums, counts
 
     def _for_given_rows(
         self, sums: NDArray[np.float64], counts: NDArray[np.int64]
@@ -140,26 +159,50 @@ class SampledForest(ForestEstimator):
         """What one tree adds to the forest, from its leaf outputs."""
         raise NotImplementedError
 
-    def _store_out_of_bag(self, plan: SamplePlan, problem: Problem) -> None:
+    def _store_out_of_bag(
+        self, sums: NDArray[np.float64], counts: NDArray[np.int64], problem: Problem
+    ) -> None:
         raise NotImplementedError
 
 
 class SampledClassifier(SampledForest, VotingForest):
     """Trees that vote, or whose class probabilities are averaged."""
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Class probabilities of each row: shares of the votes, or means over the trees.
+    def _check_sampled(self) -> None:
+        super()._check_sampled()
+        self._check_calibrate()
 
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+    def _judge(self, plan: SamplePlan, problem: Problem) -> None:
+        """Fit the map to probabilities and judge the forest by rows that trees did not see."""
+        self._store_map(None)
+        if plan.sees_all(problem.n_rows):
+            if self.calibrate:
+                self._store_map(self._map_of_other_trees(plan, problem))
+            return
+        is_known = self._sampling is not None  # else a warm start has mixed the samples
+        if not self.oob_score and not (self.calibrate and is_known):
+            return
+        sums, counts = self._out_of_bag_sums(plan, problem)
+        if self.calibrate and is_known:
+            unseen = Unseen(sums, problem.classes, problem.sample_weight)
+            self._store_map(map_of_votes(unseen, counts.astype(np.float64)))
+        if self.oob_score:
+            self._warn_of_missing(counts)
+            self._store_out_of_bag(sums, counts, problem)
 
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
-        """
-        votes = self._votes(X)
-        return votes / self.forest_.n_trees
+    def _map_of_other_trees(self, plan: SamplePlan, problem: Problem) -> ProbabilityMap:
+        """The map that suits a few trees grown without a part of the rows."""
+        n_trees = min(self.forest_.n_trees, FEW_TREES)
+
+        def votes_of(part: Problem, rows: _core.Rows) -> NDArray[np.float64]:
+            trees = tuple(self._grown_apart(part, plan, n_trees))
+            return self._votes_of(Forest(trees), rows, self._n_threads())
+
+        return map_of_votes(cross_fitted(problem, votes_of), n_trees)
+
+    def _grown_apart(self, problem: Problem, plan: SamplePlan, n_trees: int) -> Iterable[Tree]:
+        """The first trees of the same plan on other rows, which are no part of the forest."""
+        raise NotImplementedError
 
     def _is_hard(self) -> bool:
         """Whether trees vote; else their probabilities are averaged."""
@@ -168,13 +211,15 @@ class SampledClassifier(SampledForest, VotingForest):
     def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
         """Votes, or sums of probabilities, of all trees."""
         rows = as_rows(self._checked_rows(X))
-        weights, n_threads = self.forest_.unit_weights, self._n_threads_for(rows)
+        return self._votes_of(self.forest_, rows, self._n_threads_for(rows))
+
+    def _votes_of(self, forest: Forest, rows: _core.Rows, n_threads: int) -> NDArray[np.float64]:
         if self._is_hard():
-            return self.forest_.votes(rows, weights, n_threads=n_threads)
-        return self.forest_.sums(rows, weights, is_softmax=True, n_threads=n_threads)
+            return forest.votes(rows, forest.unit_weights, n_threads=n_threads)
+        return forest.sums(rows, forest.unit_weights, is_softmax=True, n_threads=n_threads)
 
     def _readout(self) -> Readout:
-        return Readout(
+        readout = Readout(
             self.forest_,
             "label" if self._is_hard() else "probabilities",
             "mean",
@@ -182,6 +227,7 @@ class SampledClassifier(SampledForest, VotingForest):
             np.zeros(self.n_classes_),
             self.classes_,
         )
+        return self._calibrated(readout)
 
     def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
         if self._is_hard():
@@ -190,8 +236,9 @@ class SampledClassifier(SampledForest, VotingForest):
             said = softmax(values, axis=1) if tree.is_linear else values
         return np.asarray(said)
 
-    def _store_out_of_bag(self, plan: SamplePlan, problem: Problem) -> None:
-        sums, counts = self._out_of_bag_sums(plan, problem)
+    def _store_out_of_bag(
+        self, sums: NDArray[np.float64], counts: NDArray[np.int64], problem: Problem
+    ) -> None:
         self.oob_decision_function_ = self._for_given_rows(sums, counts)
         weights = np.where(counts > 0, problem.sample_weight, 0.0)
         is_right = sums.argmax(axis=1) == problem.classes
@@ -234,8 +281,9 @@ class SampledRegressor(SampledForest, Regression):
         del tree  # constant and linear leaves alike say the value itself
         return values
 
-    def _store_out_of_bag(self, plan: SamplePlan, problem: Problem) -> None:
-        sums, counts = self._out_of_bag_sums(plan, problem)
+    def _store_out_of_bag(
+        self, sums: NDArray[np.float64], counts: NDArray[np.int64], problem: Problem
+    ) -> None:
         given = self._for_given_rows(sums, counts)
         self.oob_prediction_ = given[:, 0] if self.n_outputs_ == 1 else given
         is_judged = counts > 0

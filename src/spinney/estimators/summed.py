@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spinney.data import Problem
+from spinney import _core
+from spinney.data import Problem, as_rows
+from spinney.ensembles.calibration import Unseen, cross_fitted, map_of_scores
 from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.parameters import (
     LEAF_PENALTIES,
@@ -14,7 +16,6 @@ from spinney.estimators.parameters import (
     check_choice,
     check_real,
 )
-from spinney.estimators.probabilities import class_probabilities
 from spinney.estimators.readout import Readout, finish_of
 from spinney.estimators.tao_base import TAOClassification, TAORegression
 from spinney.estimators.watch import Judged, given_classes, given_numbers
@@ -69,7 +70,16 @@ class SummedForest(WatchedForest):
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         """What the trees give each row together, (n_rows, n_outputs)."""
-        raise NotImplementedError
+        rows = as_rows(self._checked_rows(X))
+        return self._scores_of(rows, self._n_threads_for(rows))
+
+    def _scores_of(self, rows: _core.Rows, n_threads: int = 1) -> NDArray[np.float64]:
+        """The same of rows as the core reads them."""
+        sums = self.forest_.sums(rows, self._tree_weights(), n_threads=n_threads)
+        return sums + self._offsets()
+
+    def _calibrate_by(self, problem: Problem, judged: Judged | None) -> None:
+        """Fit the map to probabilities; numbers have none."""
 
     def _tree_weights(self) -> NDArray[np.float64]:
         """What each tree counts in the scores."""
@@ -100,10 +110,10 @@ class SummedClassifier(SummedForest, VotingForest, TAOClassification):
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Class probabilities that go with the scores.
 
-        With ``loss="log_loss"`` their softmax. Otherwise scores are estimates of one-hot targets,
-        and the nearest probabilities to them are returned. These are often exactly 0 or 1, and a
-        log loss of them infinite: where probabilities are to be believed, fit with
-        ``loss="log_loss"``, or calibrate scores by scikit-learn's ``CalibratedClassifierCV``.
+        With ``loss="log_loss"`` they are the softmax of the scores. Otherwise scores are estimates
+        of one-hot targets. With `calibrate` their softmax is taken after a factor that was fitted
+        to rows the trees had not seen. Without, the nearest probabilities are returned, which are
+        often exactly 0 or 1.
 
         Parameters
         ----------
@@ -113,7 +123,27 @@ class SummedClassifier(SummedForest, VotingForest, TAOClassification):
         -------
         float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
         """
-        return class_probabilities(self._scores(X), self._fitted_loss)
+        return super().predict_proba(X)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_calibrate()
+
+    def _calibrate_by(self, problem: Problem, judged: Judged | None) -> None:
+        """Fit the map to probabilities to validation rows, or to rows that are held out."""
+        if not self.calibrate or self._fitted_loss == "log_loss":
+            self._store_map(None)
+            return
+        if judged is not None:
+            scores = self._scores_of(judged.rows, self._n_threads())
+            unseen = Unseen(scores, judged.targets.astype(np.int32, copy=False), judged.weights)
+        else:
+            unseen = cross_fitted(problem, self._scores_apart)
+        self._store_map(map_of_scores(unseen))
+
+    def _scores_apart(self, problem: Problem, rows: _core.Rows) -> NDArray[np.float64]:
+        """Scores of rows by trees that are fitted to another task, as those of the forest."""
+        raise NotImplementedError
 
     def _losses(self) -> tuple[str, ...]:
         return SCORE_LOSSES
@@ -130,7 +160,8 @@ class SummedClassifier(SummedForest, VotingForest, TAOClassification):
     def _readout(self) -> Readout:
         finish = finish_of(self._fitted_loss)
         weights, offsets = self._tree_weights(), self._offsets()
-        return Readout(self.forest_, "outputs", finish, weights, offsets, self.classes_)
+        readout = Readout(self.forest_, "outputs", finish, weights, offsets, self.classes_)
+        return self._calibrated(readout)
 
 
 class SummedRegressor(SummedForest, TAORegression):

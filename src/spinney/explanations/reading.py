@@ -80,8 +80,10 @@ class Reading:
         if readout.says == "label":
             is_even = bool((readout.tree_weights == readout.tree_weights[0]).all())
             return "hard vote" if is_even else "weighted vote"
+        if readout.says == "probabilities":
+            return "soft vote"
         if readout.finish == "mean":
-            return "soft vote" if self.is_classifier else "average"
+            return "average"
         is_plain = bool((readout.tree_weights == 1).all())
         return "sum" if is_plain else "weighted sum"
 

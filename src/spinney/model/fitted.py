@@ -15,7 +15,7 @@ from spinney.estimators.base import Classification, Estimator, Regression
 from spinney.estimators.boost import TAOBoostClassifier
 from spinney.estimators.fao import _FAOForest
 from spinney.estimators.forest import _TAOForest
-from spinney.estimators.forest_base import ForestEstimator, TracedForest
+from spinney.estimators.forest_base import ForestEstimator, TracedForest, VotingForest
 from spinney.estimators.gradient import _GradientBoosting
 from spinney.estimators.parameters import SCORE_LOSSES, check_n_jobs
 from spinney.estimators.path import RegularizationPath
@@ -324,6 +324,22 @@ FIELDS = (
         "n_leaves_",
         "the number of leaf ids",
         lambda value, model: value == sum(len(ids) for ids in model._leaf_ids),
+    ),
+    Field(
+        VotingForest,
+        "probability_votes_",
+        "a finite number >= 0",
+        lambda value, _: is_number(value, _) and value >= 0,
+        False,
+    ),
+    Field(
+        VotingForest,
+        "probability_slope_",
+        "a finite number above 0, beside probability_votes_",
+        lambda value, model: (
+            is_number(value, model) and value > 0 and hasattr(model, "probability_votes_")
+        ),
+        False,
     ),
     Field(RefinedForestClassifier, "classes_", "distinct labels", _are_labels),
     Field(

@@ -84,6 +84,12 @@ def _classifier(readout: Readout, names: NDArray[np.object_] | None, *, is_tree:
             f"the model answers with {what}, which no forest of scikit-learn does; give another "
             "model; try to_onnx or to_c, which take any."
         )
+    if readout.finish == "powers":
+        raise ValueError(
+            "the model's probabilities come from a map that forests of scikit-learn do not have; "
+            "give one without; try to_sklearn(model.set_params(calibrate=False)), whose classes "
+            "are the same and whose probabilities are the trees' shares, or to_onnx and to_c."
+        )
     assert readout.classes is not None
     n_trees = readout.forest.n_trees
     if is_tree:

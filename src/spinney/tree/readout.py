@@ -30,7 +30,7 @@ class Readout(Protocol):
 
     @property
     def finish(self) -> str:
-        """What becomes of the totals: "identity", "mean", "shares", "softmax" or "nearest"."""
+        """What becomes of the totals, a word of `spinney.estimators.readout`."""
 
     @property
     def tree_weights(self) -> Floats:

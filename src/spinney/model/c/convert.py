@@ -208,7 +208,7 @@ def _program(walk: list[str], leaves: list[str], readout: Readout, forest: Packe
     if not forest.is_linear.all():
         single = "        NAME_softmax(said);"
         totals = totals.replace(single, "        if (NAME_is_linear[t])\n    " + single)
-    finish = program.FINISHES[readout.finish]
+    finish = program.finish_of(readout)
     last = _last_functions(readout).replace("FINISH", finish)
     body = "\n".join([*walk, *leaves, totals, last])
     helpers = [
@@ -218,8 +218,10 @@ def _program(walk: list[str], leaves: list[str], readout: Readout, forest: Packe
             ("NAME_largest(", program.LARGEST),
             ("NAME_softmax(", program.SOFTMAX),
         )
-        if call in body
+        if call in body or (call == "NAME_softmax(" and "NAME_powers(" in body)
     ]
+    if "NAME_powers(" in body:
+        helpers.append(program.POWERS)
     if "NAME_shares(" in body or "NAME_nearest(" in body:
         helpers.append(program.SHARES)
     if "NAME_nearest(" in body:

@@ -176,6 +176,37 @@ static void NAME_softmax(double *values)
 }
 """
 
+POWERS = """\
+/* log(x) for a positive, normal x by the series of the library. */
+static double NAME_log(double x)
+{
+    union { double value; uint64_t bits; } part;
+    double exponent, s, series = 0.0;
+    int k;
+    part.value = x;
+    exponent = (double)(part.bits >> 52) - 1023.0;
+    part.bits = (part.bits & 0xFFFFFFFFFFFFFU) | 0x3FF0000000000000U;
+    if (part.value > 1.41421356237309504880) {
+        part.value *= 0.5;
+        exponent += 1.0;
+    }
+    s = (part.value - 1.0) / (part.value + 1.0);
+    for (k = 21; k >= 1; k -= 2)
+        series = series * (s * s) + 1.0 / k;
+    return exponent * 0.693147180369123816490
+        + (exponent * 1.90821492927058770002e-10 + 2.0 * s * series);
+}
+
+/* Votes to powers of them, as shares of their sum. */
+static void NAME_powers(double *values, double shift, double slope)
+{
+    int k;
+    for (k = 0; k < NAME_N_OUTPUTS; ++k)
+        values[k] = slope * NAME_log(values[k] + shift);
+    NAME_softmax(values);
+}
+"""
+
 SHARES = """\
 /* Numbers to shares of their sum. */
 static void NAME_shares(double *values)
@@ -319,13 +350,30 @@ MEAN = """\
     }
 """
 
+SCALED = """\
+    {
+        int k;
+        for (k = 0; k < NAME_N_OUTPUTS; ++k)
+            out[k] *= SLOPE;
+    }
+"""
+
 FINISHES = {
     "identity": "",
     "mean": MEAN,
     "shares": "    NAME_shares(out);\n",
+    "powers": "    NAME_powers(out, SHIFT, SLOPE);\n",
     "softmax": "    NAME_softmax(out);\n",
     "nearest": "    NAME_nearest(out);\n",
 }
+
+
+def finish_of(readout: Readout) -> str:
+    """Lines that turn totals into probabilities or the numbers to predict."""
+    lines = FINISHES[readout.finish]
+    if readout.finish == "softmax" and readout.slope != 1:
+        lines = SCALED + lines
+    return lines.replace("SHIFT", f"{readout.shift:.17g}").replace("SLOPE", f"{readout.slope:.17g}")
 
 
 def dot_functions(what: str, kind: str, *, is_sparse: bool, is_exact: bool) -> str:

@@ -122,6 +122,10 @@ def finished(graph: Graph, sums: str, readout: Readout) -> str:
     """Probabilities, or the numbers to predict, float64 of shape (n_rows, n_outputs)."""
     if readout.finish == "mean":
         return graph.op("Div", sums, graph.constant(np.float64(readout.forest.n_trees)))
+    if readout.finish == "powers":
+        sums = graph.op("Log", graph.op("Add", sums, graph.constant(np.float64(readout.shift))))
+    if readout.slope != 1:
+        sums = graph.op("Mul", sums, graph.constant(np.float64(readout.slope)))
     return _FINISHES[readout.finish](graph, sums, readout.forest.n_outputs)
 
 
@@ -157,6 +161,7 @@ def _nearest(graph: Graph, sums: str, n_outputs: int) -> str:
 _FINISHES: dict[str, Callable[[Graph, str, int], str]] = {
     "identity": _as_they_are,
     "shares": _shares,
+    "powers": _softmax,  # of logarithms
     "softmax": _softmax,
     "nearest": _nearest,
 }

@@ -93,7 +93,7 @@ function totalsTitle() {
     return nTrees === 1 ? "Prediction" : report.finish === "mean" ? "Sum over the trees" : "Sum of the trees";
   if (report.says === "label")
     return report.treeWeights.every((weight) => weight === 1) ? "Votes" : "Weighted votes";
-  if (report.finish === "mean") return "Probabilities, summed over the trees";
+  if (report.says === "probabilities") return "Probabilities, summed over the trees";
   return report.finish === "identity" ? "Class fractions of the leaf" : "Scores";
 }
 
@@ -134,6 +134,7 @@ function totalsNote() {
       ? "Probabilities are the mean over the trees."
       : `The prediction is this over ${count(nTrees)} trees.`,
     shares: "Probabilities are shares of the sum.",
+    powers: "Probabilities come from a map of the totals that was fitted to rows the trees had not seen.",
     softmax: "Probabilities are the softmax of the scores.",
     nearest: "Probabilities are those nearest to the scores.",
     identity: "",
