@@ -265,7 +265,7 @@ def forests(group: str, is_regression: bool, seed: int) -> dict[str, Any]:
     """The small forests to judge by."""
     if group.endswith("gradient boosting"):
         boosting = TAOGradientBoostingClassifier(
-            20, learning_rate=0.3, max_depth=4, max_iter=3, random_state=seed
+            20, learning_rate=0.3, max_depth=4, max_sweeps=3, random_state=seed
         )
         return {"boosting": boosting}
     tao = TAOForestRegressor if is_regression else TAOForestClassifier

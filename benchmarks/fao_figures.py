@@ -84,7 +84,7 @@ def boosted_by_trees(data: Dataset, values: dict[str, Any]) -> dict[str, list[fl
     found = []
     for seed in SEEDS:
         forest = TAOGradientBoostingRegressor(
-            60, learning_rate=1.0, max_depth=6, split="oblique", max_iter=20, random_state=seed,
+            60, learning_rate=1.0, max_depth=6, split="oblique", max_sweeps=20, random_state=seed,
             **values,
         )  # fmt: skip
         forest.fit(data.X_train, data.y_train)
@@ -144,7 +144,7 @@ def rivals() -> dict[str, Callable[[int, int], Any]]:
             n // 5, 5, leaf_alpha=5.0, random_state=seed, **common
         ),
         "boosting, learning rate 0.15": lambda n, seed: TAOGradientBoostingRegressor(
-            n, learning_rate=0.15, split="oblique", max_iter=20, random_state=seed, **common
+            n, learning_rate=0.15, split="oblique", max_sweeps=20, random_state=seed, **common
         ),
         "bagging": lambda n, seed: TAOForestRegressor(n, random_state=seed, **common),
     }

@@ -23,6 +23,12 @@ Settings = dict[str, Any]
 AS_IN_PAPERS = {"voting": "auto", "calibrate": False}
 
 
+def as_in_papers(estimator: type[Any]) -> Settings:
+    """Those of a class of estimators that knows them."""
+    known = estimator._get_param_names()
+    return {name: value for name, value in AS_IN_PAPERS.items() if name in known}
+
+
 def spinney(*, start: str = "own", **params: Any) -> Settings:
     """Settings of our tree."""
     return {"kind": "spinney", "start": start, "params": {"n_jobs": 1, **params}}
@@ -97,9 +103,7 @@ def _build_spinney(settings: Settings, data: Dataset, seed: int) -> Any:
     estimator = getattr(spinney, settings.get("estimator", "TAOTreeClassifier"))
     # Results are kept under the parameters as they were called when they were measured.
     params = current_names(estimator, params)
-    known = estimator._get_param_names()
-    votes = {name: value for name, value in AS_IN_PAPERS.items() if name in known}
-    return estimator(**(votes | params), random_state=seed)
+    return estimator(**(as_in_papers(estimator) | params), random_state=seed)
 
 
 def fit_cart(data: Dataset, max_depth: int | None, seed: int) -> DecisionTreeClassifier:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from datasets import Dataset, load
+from models import as_in_papers
 from tune import TUNING_SEED, hold_out
 
 from spinney import TAOBoostClassifier, TAOForestClassifier
@@ -47,7 +48,8 @@ class Case:
 
     def error(self, seed: int) -> float:
         """Error in per cent with one seed."""
-        forest = self.kind(**self.params, max_iter=20, init="balanced", random_state=seed)
+        params = as_in_papers(self.kind) | self.params
+        forest = self.kind(**params, init="balanced", random_state=seed)
         data = load(self.data)
         if self.is_held_out:
             data = hold_out(data, TUNING_SEED + seed)

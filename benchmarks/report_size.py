@@ -39,7 +39,7 @@ def letter(is_full: bool) -> tuple[Any, Any, Any, None]:
     model = spinney.TAOBoostClassifier(
         100,
         max_depth=11,
-        max_iter=20 if is_full else 2,
+        max_sweeps=20 if is_full else 2,
         learning_rate=0.1,
         alpha=0.1,
         init="random",

@@ -80,7 +80,7 @@ def digits() -> Iterator[tuple[str, Any]]:
     models = {
         "one tree": tree,
         "bagged": bagged,
-        "boosted": TAOBoostClassifier(n_estimators=15, **options).fit(X_train, y_train),
+        "boosted": TAOBoostClassifier(15, max_depth=4, random_state=0).fit(X_train, y_train),
         "FAO": FAOForestClassifier(n_forests=3, n_trees=5, **options).fit(X_train, y_train),
         "random forest": RandomForestClassifier(40, random_state=0).fit(X_train, y_train),
     }

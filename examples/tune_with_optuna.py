@@ -75,7 +75,7 @@ def suggested(trial: optuna.Trial) -> dict[str, float]:
 
 def boosting(**params: float) -> TAOGradientBoostingClassifier:
     """Few sweeps a tree: enough for a search."""
-    return TAOGradientBoostingClassifier(max_iter=3, random_state=0, **params)
+    return TAOGradientBoostingClassifier(max_sweeps=3, random_state=0, **params)
 
 
 def customers(n_rows: int) -> tuple[pd.DataFrame, np.ndarray]:

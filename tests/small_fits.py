@@ -78,10 +78,10 @@ FITS: dict[str, tuple[Any, Any, dict[str, Any], int]] = {
         {},
         4,
     ),
-    "boosted": (TAOBoostClassifier(4, max_depth=2, max_iter=3), IRIS, VALIDATION, 4),
-    "gradient": (TAOGradientBoostingClassifier(4, max_depth=2, max_iter=2), TWO_CLASSES, {}, 4),
+    "boosted": (TAOBoostClassifier(4, max_depth=2, max_sweeps=3), IRIS, VALIDATION, 4),
+    "gradient": (TAOGradientBoostingClassifier(4, max_depth=2, max_sweeps=2), TWO_CLASSES, {}, 4),
     "gradient of numbers": (
-        TAOGradientBoostingRegressor(4, max_depth=2, max_iter=2),
+        TAOGradientBoostingRegressor(4, max_depth=2, max_sweeps=2),
         TWO_NUMBERS,
         {"X_val": TWO_NUMBERS[0][:9], "y_val": TWO_NUMBERS[1][:9]},
         4,

@@ -141,21 +141,21 @@ def tao_forest_regressor() -> Any:
 
 @family
 def tao_boost_classifier() -> Any:
-    model = spinney.TAOBoostClassifier(3, max_depth=1, max_iter=2, random_state=0)
+    model = spinney.TAOBoostClassifier(3, max_depth=1, max_sweeps=2, random_state=0)
     return model.fit(rows(), classes(), X_val=rows()[:9], y_val=classes()[:9])
 
 
 @family
 def tao_gradient_boosting_classifier() -> Any:
     model = spinney.TAOGradientBoostingClassifier(
-        3, max_depth=2, max_iter=2, random_state=0, n_iter_no_change=2, validation_fraction=0.2
+        3, max_depth=2, max_sweeps=2, random_state=0, n_iter_no_change=2, validation_fraction=0.2
     )
     return model.fit(rows(), classes())
 
 
 @family
 def tao_gradient_boosting_regressor() -> Any:
-    model = spinney.TAOGradientBoostingRegressor(3, max_depth=2, max_iter=2, random_state=0)
+    model = spinney.TAOGradientBoostingRegressor(3, max_depth=2, max_sweeps=2, random_state=0)
     return model.fit(rows(), numbers())
 
 

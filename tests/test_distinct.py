@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.data import Problem, classification_problem, regression_problem
-from spinney.distinct import row_keys, distinct_rows
+from spinney.distinct import distinct_rows, row_keys
 
 
 def problem_of(rows: np.ndarray, y: np.ndarray, weights: np.ndarray, is_class: bool) -> Problem:

@@ -92,7 +92,7 @@ def fitted(**values):
 
 def boosted(**values):
     X, y = DIGITS
-    given = {"max_depth": 3, "max_iter": 3, "n_copies": 2, "random_state": 0}
+    given = {"max_depth": 3, "max_sweeps": 3, "n_copies": 2, "random_state": 0}
     return TAOBoostClassifier(3, **{**given, **values}).fit(X[:400], y[:400])
 
 
@@ -177,6 +177,6 @@ def test_copies_of_one_tree_are_gone_before_those_of_the_next(monkeypatch):
 
     monkeypatch.setattr(GappedCopies, "added_to", watched)
     X, y = DIGITS
-    boost = TAOBoostClassifier(3, max_depth=3, max_iter=2, n_copies=1, random_state=0)
+    boost = TAOBoostClassifier(3, max_depth=3, max_sweeps=2, n_copies=1, random_state=0)
     boost.set_params(calibrate=False).fit(X[:200], y[:200])
     assert len(made) == 3

@@ -62,7 +62,7 @@ SEPARABLE = np.arange(60.0)[:, None] * np.ones(2), np.repeat(["a", "b"], 30)
 
 
 def boost(**values: Any) -> TAOBoostClassifier:
-    defaults = {"n_estimators": 5, "max_depth": 3, "max_iter": 4, "random_state": 0}
+    defaults = {"n_estimators": 5, "max_depth": 3, "max_sweeps": 4, "random_state": 0}
     return TAOBoostClassifier(**(defaults | values))
 
 
@@ -142,7 +142,7 @@ def test_decision_of_two_classes_is_the_difference_of_their_shares() -> None:
 
 
 def test_perfect_tree_does_not_end_boosting() -> None:
-    fitted = boost(n_estimators=6, max_iter=20, alpha=0.0, learning_rate=0.1).fit(*SEPARABLE)
+    fitted = boost(n_estimators=6, max_sweeps=20, alpha=0.0, learning_rate=0.1).fit(*SEPARABLE)
     assert len(fitted) == 6
     assert fitted.estimator_errors_.tolist() == [0.0] * 6
     expected = reference.boosting_weight(0, "samme", 2, 0.1, n_rows=60)
@@ -354,7 +354,7 @@ def test_given_rows_do_not_change_the_trees() -> None:
 
 @pytest.mark.parametrize("patience", [1, 3])
 def test_early_stopping_keeps_the_best_number_of_trees(patience: int, tasks: list[Any]) -> None:
-    settings = {"n_estimators": 40, "learning_rate": 1.0, "max_iter": 2}
+    settings = {"n_estimators": 40, "learning_rate": 1.0, "max_sweeps": 2}
     stopped = boost(n_iter_no_change=patience, **settings).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     errors = stopped.validation_errors_
     assert len(tasks) == len(errors) < 40
@@ -376,7 +376,7 @@ def test_least_patience_tries_the_first_tree_that_can_tip_the_vote() -> None:
 
 @pytest.mark.parametrize("n_first", [1, 2, 3])
 def test_least_patience_in_parts_is_that_of_the_whole(n_first: int) -> None:
-    settings = {"n_iter_no_change": 1, "learning_rate": 1.0, "max_iter": 2}
+    settings = {"n_iter_no_change": 1, "learning_rate": 1.0, "max_sweeps": 2}
     parts = boost(warm_start=True, n_estimators=n_first, **settings).fit(X, Y)
     parts.set_params(n_estimators=20).fit(X, Y)
     assert same_forest(parts, boost(n_estimators=20, **settings).fit(X, Y))
@@ -635,7 +635,7 @@ def test_rows_of_a_model_of_an_older_release_are_set_aside_as_before() -> None:
 
 
 def test_patience_begins_where_a_warm_start_goes_on() -> None:
-    settings = {"learning_rate": 1.0, "max_iter": 2}
+    settings = {"learning_rate": 1.0, "max_sweeps": 2}
     whole = boost(n_estimators=14, **settings).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     errors = whole.validation_errors_
     assert int(np.argmin(errors[:8])) < 5  # patience would have ended among the first trees
@@ -728,7 +728,7 @@ def test_clone_forgets_the_fit_and_keeps_the_values() -> None:
 
 def test_grid_search_reaches_the_rule() -> None:
     grid = {"algorithm": ["samme", "m1"], "learning_rate": [0.1, 1.0]}
-    search = GridSearchCV(boost(n_estimators=2, max_iter=2), grid, cv=2).fit(IRIS, NAMES)
+    search = GridSearchCV(boost(n_estimators=2, max_sweeps=2), grid, cv=2).fit(IRIS, NAMES)
     assert search.best_score_ > 0.8
 
 
@@ -758,7 +758,7 @@ def test_interrupted_fit_leaves_the_forest_as_it_was(
 def test_interrupt_returns_promptly() -> None:
     rng = np.random.default_rng(0)
     rows, labels = rng.normal(size=(8000, 40)).astype(np.float32), rng.integers(5, size=8000)
-    fitted = boost(max_depth=6, max_iter=10**6, tol=0.0, n_jobs=2)
+    fitted = boost(max_depth=6, max_sweeps=10**6, tol=0.0, n_jobs=2)
     before, sent = dict(vars(fitted)), []
 
     def interrupt() -> None:

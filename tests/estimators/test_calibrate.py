@@ -31,9 +31,9 @@ FORESTS = {
     "bagged on all rows": TAOForestClassifier(6, max_depth=5, max_iter=5, max_samples=1.0),
     "hard votes": TAOForestClassifier(10, max_depth=5, max_iter=5, voting="hard"),
     "linear leaves": TAOForestClassifier(5, max_depth=2, max_iter=5, leaf="linear"),
-    "boosted": TAOBoostClassifier(8, max_depth=4, max_iter=5),
+    "boosted": TAOBoostClassifier(8, max_depth=4, max_sweeps=5),
     "gradient, hinge": TAOGradientBoostingClassifier(
-        5, max_depth=3, max_iter=3, loss="squared_hinge"
+        5, max_depth=3, max_sweeps=3, loss="squared_hinge"
     ),
     "fao": FAOForestClassifier(2, n_trees=4, max_depth=4, max_iter=4),
     "co2": CO2ForestClassifier(10, max_epochs=10),
@@ -146,7 +146,7 @@ def test_a_warm_start_on_other_rows_has_no_map() -> None:
 
 def test_a_log_loss_needs_no_map() -> None:
     for forest in (
-        TAOGradientBoostingClassifier(3, max_depth=2, max_iter=2, random_state=0),
+        TAOGradientBoostingClassifier(3, max_depth=2, max_sweeps=2, random_state=0),
         FAOForestClassifier(1, n_trees=3, max_depth=2, max_iter=2, loss="log_loss", random_state=0),
     ):
         assert not hasattr(forest.fit(IRIS, KINDS), "probability_slope_")

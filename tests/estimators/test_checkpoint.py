@@ -104,7 +104,7 @@ FITS = {
     "boosted": (TAOBoostClassifier(3, max_depth=2, resample=True), IRIS, {}),
     "boosted on copies": (TAOBoostClassifier(3, max_depth=2, n_copies=2), IRIS, {}),
     "boosted early": (
-        TAOBoostClassifier(9, max_depth=1, max_iter=4, n_iter_no_change=2),
+        TAOBoostClassifier(9, max_depth=1, max_sweeps=4, n_iter_no_change=2),
         IRIS,
         ROWS_TO_JUDGE,
     ),

@@ -15,12 +15,12 @@ from tests.bits import differences
 X, Y = make_classification(220, 6, n_informative=3, flip_y=0.3, random_state=0)
 VALIDATION = {"X_val": X[150:], "y_val": Y[150:]}
 BOOSTED = [
-    spinney.TAOBoostClassifier(40, max_depth=3, max_iter=2, random_state=0),
+    spinney.TAOBoostClassifier(40, max_depth=3, max_sweeps=2, random_state=0),
     spinney.TAOGradientBoostingClassifier(
-        40, max_depth=2, max_iter=1, learning_rate=1.0, random_state=0
+        40, max_depth=2, max_sweeps=1, learning_rate=1.0, random_state=0
     ),
     spinney.TAOGradientBoostingRegressor(
-        40, max_depth=2, max_iter=1, learning_rate=1.0, random_state=0
+        40, max_depth=2, max_sweeps=1, learning_rate=1.0, random_state=0
     ),
 ]
 of_boosting = pytest.mark.parametrize("model", BOOSTED, ids=lambda of: type(of).__name__)

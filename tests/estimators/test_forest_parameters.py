@@ -31,7 +31,6 @@ ENSEMBLE = [
     ({"max_depth": 0}, ValueError),
     ({"max_depth": None}, ValueError),
     ({"max_depth": 2.5}, TypeError),
-    ({"max_iter": 0}, ValueError),
     ({"split": "diagonal"}, ValueError),
     ({"leaf": "quadratic"}, ValueError),
     ({"leaf_penalty": "l3"}, ValueError),
@@ -78,6 +77,7 @@ BAGGING = [
     ({"oob_score": 1}, TypeError),
 ]
 BOOSTING = [
+    ({"max_sweeps": 0}, ValueError),
     ({"alpha": (0.1, 1.0)}, TypeError),
     ({"algorithm": "samme.r"}, ValueError),
     ({"algorithm": None}, TypeError),
@@ -101,6 +101,7 @@ BOOSTING = [
 ]
 CASES = (
     [(kind, *case) for kind in ALL for case in ENSEMBLE]
+    + [(kind, {"max_iter": 0}, ValueError) for kind in BAGGED]
     + [(kind, *case) for kind in BAGGED for case in BAGGING]
     + [(TAOBoostClassifier, *case) for case in BOOSTING]
     + [
@@ -197,5 +198,5 @@ def test_only_the_number_of_trees_may_be_given_by_place(kind: Any) -> None:
     ids=case_id,
 )
 def test_numpy_scalars_are_as_good_as_python_numbers(kind: Any, values: dict[str, Any]) -> None:
-    estimator = kind(n_estimators=np.int32(2), max_depth=np.int64(2), max_iter=2, **values)
+    estimator = kind(n_estimators=np.int32(2), max_depth=np.int64(2), **values)
     assert 1 <= len(estimator.fit(X, Y)) <= 2

@@ -41,8 +41,8 @@ SMALL: dict[str, Any] = {"max_depth": 3, "random_state": 0}
 
 CLASSIFIERS = [
     TAOForestClassifier(6, max_iter=3, **SMALL),
-    TAOBoostClassifier(6, max_iter=3, **SMALL),
-    TAOGradientBoostingClassifier(6, max_iter=3, **SMALL),
+    TAOBoostClassifier(6, max_sweeps=3, **SMALL),
+    TAOGradientBoostingClassifier(6, max_sweeps=3, **SMALL),
     FAOForestClassifier(1, 6, max_iter=3, **SMALL),
     RandomForestClassifier(6, **SMALL),
     GradientBoostingClassifier(n_estimators=2, **SMALL),
@@ -54,7 +54,7 @@ CLASSIFIERS = [
 ]  # fmt: skip
 REGRESSORS = [
     TAOForestRegressor(6, max_iter=3, **SMALL),
-    TAOGradientBoostingRegressor(6, max_iter=3, **SMALL),
+    TAOGradientBoostingRegressor(6, max_sweeps=3, **SMALL),
     FAOForestRegressor(1, 6, max_iter=3, **SMALL),
     RandomForestRegressor(6, **SMALL),
     ExtraTreesRegressor(6, **SMALL),
@@ -205,7 +205,7 @@ def test_oblique_starts_are_refused_where_splits_are_of_one_column() -> None:
     "forest",
     [
         FAOForestClassifier(2, 3, max_iter=3, split="mixed", **SMALL),
-        TAOGradientBoostingClassifier(6, max_iter=3, split="mixed", **SMALL),
+        TAOGradientBoostingClassifier(6, max_sweeps=3, split="mixed", **SMALL),
         RandomForestClassifier(6, **SMALL),
     ],
     ids=name_of,

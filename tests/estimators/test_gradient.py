@@ -316,9 +316,9 @@ def test_verbose_prints_a_line_a_round(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_what_is_fitted_can_be_read() -> None:
-    forest = classifier(max_iter=3, tol=0).fit(X, Y)
+    forest = classifier(max_sweeps=3, tol=0).fit(X, Y)
     assert len(forest) == 6
-    assert forest.n_iter_ == 3
+    assert forest.n_iter_ == 6
     assert all(len(trace) == 3 for trace in forest.traces_)
     assert forest.feature_importances_.sum() == pytest.approx(1)
     assert forest.n_parameters_ == forest.forest_.n_parameters > 0

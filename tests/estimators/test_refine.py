@@ -51,7 +51,7 @@ CLASSIFIERS = [
     BaggingClassifier(DecisionTreeClassifier(max_depth=5), 20, max_features=0.7, random_state=0),
     AdaBoostClassifier(DecisionTreeClassifier(max_depth=4), n_estimators=10, random_state=0),
     TAOForestClassifier(5, max_depth=4, max_iter=3, random_state=0),
-    TAOBoostClassifier(5, max_depth=4, max_iter=3, random_state=0),
+    TAOBoostClassifier(5, max_depth=4, max_sweeps=3, random_state=0),
 ]
 REGRESSORS = [
     RandomForestRegressor(20, max_depth=3, random_state=0),

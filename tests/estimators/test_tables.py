@@ -200,7 +200,7 @@ def test_targets_of_levels_do_not_leak_into_training() -> None:
 
 
 def test_validation_rows_are_encoded_like_any_others() -> None:
-    boost = TAOBoostClassifier(5, max_depth=2, max_iter=3, n_iter_no_change=2, random_state=0)
+    boost = TAOBoostClassifier(5, max_depth=2, max_sweeps=3, n_iter_no_change=2, random_state=0)
     fitted = boost.fit(X, Y, X_val=frame(40, seed=4), y_val=labels(frame(40, seed=4)))
     assert len(fitted.validation_errors_) >= 2
     gradient = TAOGradientBoostingClassifier(4, max_depth=2, n_iter_no_change=2, random_state=0)

@@ -51,6 +51,7 @@ def _numbers(n_columns=WIDTH, n_outputs=1):
 
 
 TREE = {"max_iter": 3, "random_state": 0}
+BOOSTED = {"max_sweeps": 3, "random_state": 0}
 
 BUILDERS = {
     "tree": lambda: TAOTreeClassifier(max_depth=3, **TREE).fit(*_classes()),
@@ -104,18 +105,18 @@ BUILDERS = {
     "linear forest regressor": lambda: TAOForestRegressor(
         n_estimators=3, max_depth=2, leaf="linear", **TREE
     ).fit(*_numbers()),
-    "samme": lambda: TAOBoostClassifier(n_estimators=5, max_depth=2, **TREE).fit(*_classes()),
+    "samme": lambda: TAOBoostClassifier(n_estimators=5, max_depth=2, **BOOSTED).fit(*_classes()),
     "m1 of axis trees": lambda: TAOBoostClassifier(
-        n_estimators=5, max_depth=2, algorithm="m1", split="axis", **TREE
+        n_estimators=5, max_depth=2, algorithm="m1", split="axis", **BOOSTED
     ).fit(*_classes()),
     "gradient boosting": lambda: TAOGradientBoostingClassifier(
-        n_estimators=4, max_depth=2, **TREE
+        n_estimators=4, max_depth=2, **BOOSTED
     ).fit(*_classes()),
     "gradient boosting of hinges": lambda: TAOGradientBoostingClassifier(
-        n_estimators=4, max_depth=2, loss="squared_hinge", **TREE
+        n_estimators=4, max_depth=2, loss="squared_hinge", **BOOSTED
     ).fit(*_classes()),
     "gradient boosting regressor": lambda: TAOGradientBoostingRegressor(
-        n_estimators=4, max_depth=2, **TREE
+        n_estimators=4, max_depth=2, **BOOSTED
     ).fit(*_numbers()),
     "fao": lambda: FAOForestClassifier(n_forests=2, n_trees=3, max_depth=2, **TREE).fit(
         *_classes()

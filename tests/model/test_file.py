@@ -160,7 +160,7 @@ def test_a_loaded_forest_knows_its_training_rows(tmp_path):
 
 def test_a_loaded_boosted_forest_knows_the_rows_set_aside(tmp_path):
     model = spinney.TAOBoostClassifier(
-        2, max_depth=2, max_iter=2, random_state=0, n_iter_no_change=5, warm_start=True
+        2, max_depth=2, max_sweeps=2, random_state=0, n_iter_no_change=5, warm_start=True
     )
     found = through_file(model.fit(rows(), classes()).set_params(n_estimators=3), tmp_path)
     with pytest.raises(ValueError, match="not those of the last fit"):

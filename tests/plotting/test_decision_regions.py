@@ -21,14 +21,15 @@ X, Y = make_moons(120, noise=0.2, random_state=0)
 NUMBERS = np.sin(2 * X[:, 0]) + X[:, 1]
 regions = DecisionRegionsDisplay.from_estimator
 FAST = {"max_iter": 3, "random_state": 0}
+BOOSTED = {"max_sweeps": 3, "random_state": 0}
 MODELS = {
     "tree": lambda: spinney.TAOTreeClassifier(max_depth=3, **FAST).fit(X, Y),
     "linear leaves": lambda: spinney.TAOTreeClassifier(
         max_depth=2, alpha=0.01, leaf="linear", **FAST
     ).fit(X, Y),
     "bagged": lambda: spinney.TAOForestClassifier(3, max_depth=3, **FAST).fit(X, Y),
-    "boosted": lambda: spinney.TAOBoostClassifier(3, max_depth=2, **FAST).fit(X, Y),
-    "gradient": lambda: spinney.TAOGradientBoostingClassifier(3, max_depth=2, **FAST).fit(X, Y),
+    "boosted": lambda: spinney.TAOBoostClassifier(3, max_depth=2, **BOOSTED).fit(X, Y),
+    "gradient": lambda: spinney.TAOGradientBoostingClassifier(3, max_depth=2, **BOOSTED).fit(X, Y),
     "fao": lambda: spinney.FAOForestClassifier(2, 2, max_depth=2, **FAST).fit(X, Y),
     "co2": lambda: spinney.CO2ForestClassifier(3, max_depth=3, random_state=0).fit(X, Y),
     "ho": lambda: spinney.RandomDecisionForestClassifier(

@@ -22,12 +22,13 @@ from tests.plotting.models import draw, rows_for, targets_for
 from tests.small_models import FORESTS, rows, small_model
 
 FAST = {"max_iter": 2, "random_state": 0}
+BOOSTED = {"max_sweeps": 2, "random_state": 0}
 CLASSIFIERS = [name for name in FORESTS if hasattr(small_model(name), "classes_")]
 TWO_CLASSES = {
     "tree": lambda: spinney.TAOTreeClassifier(max_depth=2, **FAST),
     "bagged": lambda: spinney.TAOForestClassifier(3, max_depth=2, **FAST),
-    "boosted": lambda: spinney.TAOBoostClassifier(3, max_depth=1, **FAST),
-    "gradient": lambda: spinney.TAOGradientBoostingClassifier(2, max_depth=2, **FAST),
+    "boosted": lambda: spinney.TAOBoostClassifier(3, max_depth=1, **BOOSTED),
+    "gradient": lambda: spinney.TAOGradientBoostingClassifier(2, max_depth=2, **BOOSTED),
     "fao": lambda: spinney.FAOForestClassifier(2, 2, max_depth=2, **FAST),
     "co2": lambda: spinney.CO2ForestClassifier(2, max_depth=2, random_state=0),
     "ho": lambda: spinney.RandomDecisionForestClassifier(2, max_features=1, random_state=0),

@@ -80,7 +80,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         Loss of a row. The weighted 0/1 loss is what boosting wants to be low.
     init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
         The start of each tree, as in :class:`TAOTreeClassifier`.
-    max_iter : int, default=20
+    max_sweeps : int, default=20
         Sweeps over each tree.
     strict_descent : bool, default=False
         Accept a node only if it lowers the objective.
@@ -143,7 +143,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_classes_, n_outputs_, n_features_in_, n_iter_ : int
-        Number of classes, of targets (1), of columns, and of sweeps of the longest optimisation.
+        Number of classes, of targets (1), of columns, and of trees.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
     encoding_ : TableEncoding or None
@@ -203,7 +203,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         relax_leaves: bool = False,
         loss: str = "zero_one",
         init: object = "supervised",
-        max_iter: int = 20,
+        max_sweeps: int = 20,
         strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
@@ -236,7 +236,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         self.relax_leaves = relax_leaves
         self.loss = loss
         self.init = init
-        self.max_iter = max_iter
+        self.max_sweeps = max_sweeps
         self.strict_descent = strict_descent
         self.order = order
         self.tol = tol

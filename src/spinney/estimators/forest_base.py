@@ -127,7 +127,11 @@ class TracedForest(ForestEstimator, TAOEstimator):
         """Set the attributes that describe the trees; `shares` weight their importances."""
         self._store_trees(trees, problem, shares)
         self.traces_ = traces
-        self.n_iter_ = max(len(trace) for trace in traces)
+        self.n_iter_ = self._count_iterations(traces)
+
+    def _count_iterations(self, traces: list[Trace]) -> int:
+        """Sweeps of the longest optimisation."""
+        return max(len(trace) for trace in traces)
 
 
 class VotingForest(ForestEstimator, Classification):

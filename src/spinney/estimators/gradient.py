@@ -201,7 +201,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
     init : str, RandomStructure, Tree or fitted regression tree, default="supervised"
         The start of each tree, as in :class:`TAOTreeRegressor`; the trees of boosting are
         regression trees.
-    max_iter : int, default=5
+    max_sweeps : int, default=5
         Sweeps over each tree.
     strict_descent : bool, default=False
         Accept a node only if it lowers the objective.
@@ -248,7 +248,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_classes_, n_outputs_, n_features_in_, n_iter_ : int
-        Number of classes, of targets (1), of columns, and of sweeps of the longest optimisation.
+        Number of classes, of targets (1), of columns, and of trees.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
     encoding_ : TableEncoding or None
@@ -300,7 +300,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         calibrate: bool = True,
         subsample: float = 1.0,
         init: object = "supervised",
-        max_iter: int = 5,
+        max_sweeps: int = 5,
         strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-3,
@@ -328,7 +328,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         self.calibrate = calibrate
         self.subsample = subsample
         self.init = init
-        self.max_iter = max_iter
+        self.max_sweeps = max_sweeps
         self.strict_descent = strict_descent
         self.order = order
         self.tol = tol
@@ -423,7 +423,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         Share of the rows, drawn anew for each tree, that it is optimised on.
     init : str, RandomStructure, Tree or fitted regression tree, default="supervised"
         The start of each tree, as in :class:`TAOTreeRegressor`.
-    max_iter : int, default=5
+    max_sweeps : int, default=5
         Sweeps over each tree.
     strict_descent : bool, default=False
         Accept a node only if it lowers the objective.
@@ -466,7 +466,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         Mean loss on the validation rows after each tree, also of trees not kept; if there were
         any.
     n_outputs_, n_features_in_, n_iter_ : int
-        Number of targets, of columns, and of sweeps of the longest optimisation.
+        Number of targets, of columns, and of trees.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
     encoding_ : TableEncoding or None
@@ -515,7 +515,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         step: str = "newton",
         subsample: float = 1.0,
         init: object = "supervised",
-        max_iter: int = 5,
+        max_sweeps: int = 5,
         strict_descent: bool = False,
         order: str = "leaves_first",
         tol: float = 1e-3,
@@ -542,7 +542,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         self.step = step
         self.subsample = subsample
         self.init = init
-        self.max_iter = max_iter
+        self.max_sweeps = max_sweeps
         self.strict_descent = strict_descent
         self.order = order
         self.tol = tol

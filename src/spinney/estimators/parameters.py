@@ -36,7 +36,6 @@ class TreeParameters(Protocol):
     leaf: str
     loss: str
     init: object
-    max_iter: int
     strict_descent: bool
     leaf_penalty: str
     relax_leaves: bool
@@ -65,7 +64,6 @@ def check_tree_parameters(
     check_choice("leaf_penalty", parameters.leaf_penalty, LEAF_PENALTIES)
     check_choice("order", parameters.order, ORDERS)
     check_real("tol", parameters.tol, minimum=0.0, example="1e-4; 0 never stops early")
-    check_integer("max_iter", parameters.max_iter, minimum=1, example="20")
     check_max_depth(parameters.max_depth, parameters.init)
     check_real("ridge", parameters.ridge, minimum=0.0, example="0.01; 0 switches it off")
     _check_limits(parameters)

@@ -52,7 +52,15 @@ RENAMED = (
         "it is about the objective, which then never rises, and not about predictions that rise "
         "with a column (monotonic_cst elsewhere)",
     ),
-    # An estimator that has max_iter has n_iter_, say scikit-learn's conventions.
+    # An estimator that has max_iter has n_iter_, say scikit-learn's conventions, and boosting
+    # counts trees by both.
+    Renamed(
+        "max_iter",
+        "max_sweeps",
+        "it counts sweeps over each tree, where an iteration of boosting is a tree elsewhere "
+        "(n_estimators)",
+        is_attribute=False,
+    ),
     Renamed(
         "max_iter",
         "max_epochs",

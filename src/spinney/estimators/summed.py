@@ -63,7 +63,7 @@ class SummedForest(WatchedForest):
             loss=self._loss(problem.target_scale),
             leaf_alpha=float(self.leaf_alpha),
             leaf_penalty=self.leaf_penalty,
-            max_iter=int(self.max_iter),
+            max_iter=self._n_sweeps(),
             tol=float(self.tol),
             n_threads=n_threads,
         )

@@ -10,6 +10,7 @@ from spinney.estimators.parameters import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
     SPLITS,
+    check_integer,
     check_leaf_alpha,
     check_real,
     check_tree_parameters,
@@ -23,9 +24,11 @@ class TAOEstimator(Estimator):
     """Options of the optimiser and starts of trees, from the constructor's values."""
 
     _splits: tuple[str, ...] = SPLITS
+    _sweeps = "max_iter"  # the parameter that counts sweeps
 
     def _check_parameters(self) -> None:
         check_tree_parameters(self, self._losses(), self._splits)
+        check_integer(self._sweeps, getattr(self, self._sweeps), minimum=1, example="20")
         self._check_leaf_alpha()
         self._check_init()
 
@@ -50,7 +53,7 @@ class TAOEstimator(Estimator):
             ridge=float(self.ridge),
             max_weights=int(self.max_weights or 0),
             max_leaf_weights=int(self.max_leaf_weights or 0),
-            max_iter=int(self.max_iter),
+            max_iter=self._n_sweeps(),
             strict_descent=bool(self.strict_descent),
             leaf_alpha=self._leaf_alpha_of_trees(),
             leaf_penalty=self.leaf_penalty,
@@ -62,6 +65,10 @@ class TAOEstimator(Estimator):
             seed=seed,
             init=drawn_start(self._tree_init()),
         )
+
+    def _n_sweeps(self) -> int:
+        """Most sweeps over a tree."""
+        return int(getattr(self, self._sweeps))
 
     def _leaf_alpha_of_trees(self) -> float | None:
         """Weight of the leaves in the objective of one tree; None if it has none of its own."""

@@ -23,6 +23,7 @@ from spinney.estimators.parameters import (
 )
 from spinney.estimators.sampling import check_n_estimators
 from spinney.estimators.watch import Judged, set_aside
+from spinney.optimize.trace import Trace
 from spinney.progress import FitEvent
 
 #: Trees without progress after which boosting stops, if it is to stop and nobody says when.
@@ -163,6 +164,12 @@ class WatchedForest(TracedForest):
 
 class BoostedForest(WatchedForest):
     """Trees that follow each other, until validation rows say that there are enough."""
+
+    _sweeps = "max_sweeps"
+
+    def _count_iterations(self, traces: list[Trace]) -> int:
+        """Trees: an iteration of boosting is a tree."""
+        return len(traces)
 
     def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
         """Predictions of the first tree, the first two, and so on."""
