@@ -44,6 +44,7 @@ from spinney.model import (
 from spinney.optimize import Trace
 from spinney.progress import FitEvent
 from spinney.storage import DamagedFileError
+from spinney.tables import MissingValuesWarning
 from spinney.tree import Tree
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "FitEvent",
     "GreedyForestClassifier",
     "GreedyForestRegressor",
+    "MissingValuesWarning",
     "NearestChange",
     "RandomDecisionForestClassifier",
     "RandomStructure",

@@ -173,3 +173,20 @@ def test_a_kept_column_may_not_hide_a_result(run: Run, model: Path, tmp_path: Pa
     ran = run("predict", model, path, "--keep", "prediction")
     assert ran.code == 1
     assert "a column of the result has this name" in ran.err
+
+
+def test_holes_that_training_did_not_have_are_filled_with_one_note(
+    run: Run, tmp_path: Path
+) -> None:
+    header, rows = ["a", "b", "y"], [[i % 7, i % 5, "hi" if i % 2 else "lo"] for i in range(60)]
+    train = write_csv(tmp_path / "t.csv", header, rows)
+    path = tmp_path / "m.spinney"
+    assert run("train", train, "-t", "y", *FAST, "-o", path).code == 0
+    mean = sum(row[0] for row in rows) / 60
+    new = write_csv(tmp_path / "n.csv", header[:2], [["", 3], [2, 4]])
+    filled = write_csv(tmp_path / "f.csv", header[:2], [[mean, 3], [2, 4]])
+    ran = run("predict", path, new, "--proba")
+    assert ran.code == 0
+    assert ran.err.count("note: values are missing") == 1
+    assert "column 0 of X (a) in 1 row; numbers were filled" in ran.err
+    assert ran.out == run("predict", path, filled, "--proba").out

@@ -104,14 +104,6 @@ def test_infinite_values_are_refused(estimator: Any, value: float, form: Any) ->
 
 
 @every
-@pytest.mark.parametrize("form", [np.asarray, np.float32, sp.csr_matrix, pd.DataFrame])
-def test_missing_values_are_refused_where_training_had_none(estimator: Any, form: Any) -> None:
-    estimator.fit(rows(), labels())
-    with pytest.raises(ValueError, match=r"Input X contains NaN: X\[3, 2\] is missing, but no"):
-        estimator.predict(form(with_value(np.nan)))
-
-
-@every
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_missing_and_infinite_targets_are_refused(estimator: Any, value: float) -> None:
     y = labels().astype(float)

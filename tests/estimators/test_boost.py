@@ -465,10 +465,9 @@ def test_validation_rows_may_be_sparse_or_a_frame() -> None:
         ),
         ({"X_val": X_VAL[:5], "y_val": Y_VAL}, r"y_val: .*inconsistent .*: \[5, 80\]"),
         ({"X_val": X_VAL[:0], "y_val": Y_VAL[:0]}, r"X_val: Found array with 0 sample"),
-        ({"X_val": np.full_like(X_VAL, np.nan), "y_val": Y_VAL}, r"X_val: Input X contains NaN"),
         ({"X_val": X_VAL, "y_val": np.c_[Y_VAL, Y_VAL]}, r"y_val: y should be a 1d array"),
     ],
-    ids=["no y", "no X", "columns", "lengths", "empty", "nan", "two outputs"],
+    ids=["no y", "no X", "columns", "lengths", "empty", "two outputs"],
 )
 def test_bad_validation_rows_are_refused_before_any_tree(
     given: dict[str, Any], text: str, tasks: list[Any]

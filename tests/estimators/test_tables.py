@@ -343,7 +343,6 @@ NUMBERS, HALVES = np.arange(20.0)[:, None], np.arange(20) // 10
         (np.array([[36]], dtype="m8[h]"), r"holds duration \(1.5 in row 0\) but held number"),
         (np.array([["3"]]), r"column 0 of X holds text \('3' in row 0\) but held number"),
         ([["a"]], r"holds text \('a' in row 0\) but held number in training; give values of the"),
-        (np.array([[None]], dtype=object), r"Input X contains NaN: X\[0, 0\] is missing"),
     ],
 )
 def test_models_of_plain_numbers_refuse_other_kinds(rows: Any, text: str) -> None:

@@ -25,6 +25,7 @@ from spinney.cli import (
 from spinney.cli.arguments import EXIT_CODES, Help, Parser
 from spinney.cli.console import Console, one_line, standard_console
 from spinney.cli.errors import FAILED, INTERRUPTED, OK, USAGE, CommandError
+from spinney.tables import one_warning
 
 COMMANDS = (train, predict, evaluate, compare, report, inspect, export, demo, bench)
 DESCRIPTION = """\
@@ -74,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Run one subcommand; every error becomes one line and an exit code."""
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), one_warning():
             warnings.simplefilter("ignore")  # what is only for developers
             warnings.simplefilter("default", UserWarning)
             warnings.filterwarnings("default", category=FutureWarning, module="spinney")

@@ -32,6 +32,8 @@ from spinney.estimators.encoded import (
     learn_typical,
 )
 from spinney.estimators.fingerprint import generator_state, identity_of
+from spinney.estimators.holes import RULES, row_reader
+from spinney.estimators.parameters import check_choice
 from spinney.estimators.predictor import Compilable
 from spinney.estimators.readout import Readout
 from spinney.estimators.reported import Reported
@@ -229,11 +231,13 @@ class Estimator(CallbackSupportMixin, Compilable, Reported):  # type: ignore[mis
     ) -> Rows:
         """Weighted training rows as numbers; learns how, unless an earlier fit has."""
         check_categorical_features(self.categorical_features)
+        check_choice("missing", self.missing, RULES)
         if self._is_continued():
             check_same_categories(self, rows)
+            row_reader(self).check(rows)
         else:
             self.encoding_ = learn_encoding(self, rows, targets, weights)
-        return encoded_rows(self.encoding_, rows, targets, weights)
+        return encoded_rows(row_reader(self), rows, targets, weights)
 
     def _noting_typical(self, problem: Problem, rows: Rows | Table) -> Problem:
         """The problem itself; stores what is typical of its rows, unless an earlier fit has."""

@@ -127,6 +127,9 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -222,6 +225,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -255,6 +259,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Weighted votes, divided by the sum of the weights.

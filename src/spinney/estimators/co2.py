@@ -219,6 +219,9 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -303,6 +306,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_norm = max_norm
@@ -332,6 +336,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing
 
 
 class CO2ForestRegressor(_CO2Forest, SampledRegressor):
@@ -408,6 +413,9 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -480,6 +488,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_norm = max_norm
@@ -506,6 +515,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing
 
 
 class CO2TreeClassifier(_CO2Tree, TreeClassifier):
@@ -566,6 +576,9 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -629,6 +642,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.max_norm = max_norm
         self.learning_rate = learning_rate
@@ -650,6 +664,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing
 
 
 class CO2TreeRegressor(_CO2Tree, TreeRegressor):
@@ -706,6 +721,9 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -765,6 +783,7 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.max_norm = max_norm
         self.learning_rate = learning_rate
@@ -784,3 +803,4 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from spinney.data import Problem, column_means
-from spinney.estimators.validation import Rows, column_names, has_missing, plain_rows
+from spinney.estimators.holes import RowReader
+from spinney.estimators.validation import Rows, column_names, has_missing
 from spinney.tables import (
     Table,
     TableEncoding,
@@ -80,15 +81,15 @@ def check_same_categories(estimator: BaseEstimator, rows: Rows | Table) -> None:
 
 
 def encoded_rows(
-    encoding: TableEncoding | None,
+    reader: RowReader,
     rows: Rows | Table,
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> Rows:
     """Training rows as the core reads them."""
-    if encoding is not None:
-        return encode_training(encoding, rows, targets, weights)
-    return plain_rows(rows)
+    if reader.encoding is not None:
+        return encode_training(reader.encoding, rows, targets, weights)
+    return reader.filled(rows)
 
 
 def class_indicators(codes: NDArray[np.int32], n_classes: int) -> NDArray[np.float64]:

@@ -398,6 +398,9 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -482,6 +485,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.n_forests = n_forests
         self.n_trees = n_trees
@@ -511,6 +515,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -621,6 +626,9 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -698,6 +706,7 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.n_forests = n_forests
         self.n_trees = n_trees
@@ -725,3 +734,4 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing

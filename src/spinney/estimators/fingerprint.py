@@ -25,7 +25,7 @@ from spinney.tree.convert import from_sklearn
 from spinney.tree.structure import Tree
 
 #: Parameters that change no bit of a model.
-FREE = ("n_jobs", "verbose", "random_state", "warm_start")
+FREE = ("n_jobs", "verbose", "random_state", "warm_start", "missing")
 
 DIGEST_BYTES = 20
 

@@ -202,6 +202,9 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -293,6 +296,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -325,6 +329,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -413,6 +418,9 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -497,6 +505,7 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -527,3 +536,4 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing

@@ -231,6 +231,9 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -313,6 +316,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -341,6 +345,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Scores of the first tree, the first two, and so on.
@@ -451,6 +456,9 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -527,6 +535,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -554,6 +563,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing
 
     def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Predictions of the first tree, the first two, and so on.

@@ -118,6 +118,9 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -196,6 +199,7 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.n_estimators = n_estimators
         self.split = split
@@ -221,6 +225,7 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing
 
 
 class GreedyForestRegressor(_GreedyForest, SampledRegressor):
@@ -288,6 +293,9 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -358,6 +366,7 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.n_estimators = n_estimators
         self.split = split
@@ -380,3 +389,4 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing

@@ -80,6 +80,9 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -163,6 +166,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.n_estimators = n_estimators
         self.split = split
@@ -182,6 +186,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class of the largest mean probability; ties are resolved or rejected as `on_tie` says.

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney import _core
 from spinney.estimators.calls import explained
+from spinney.estimators.holes import encoding_of
 from spinney.estimators.readout import Readout, readout_of
-from spinney.tables import TableEncoding, TypicalRow
+from spinney.tables import TableEncoding
 
 PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -238,23 +239,6 @@ class Compilable:
             None if names is None else tuple(names),
             int(effective_n_jobs(self.n_jobs)),
         )
-
-
-def encoding_of(model: object) -> TableEncoding | None:
-    """How a model turns columns into coordinates; None if it reads numbers as they are."""
-    of_forest = getattr(getattr(model, "forest", None), "encoding_", None)  # of refined ones
-    encoding: TableEncoding | None = getattr(model, "encoding_", of_forest)
-    return encoding
-
-
-def typical_of(model: object) -> TypicalRow | None:
-    """What is typical of the columns of a model, None if it was fitted before that was stored.
-
-    A refined forest has that of its forest; forests of other libraries have none.
-    """
-    of_forest = getattr(getattr(model, "forest", None), "typical_", None)
-    typical: TypicalRow | None = getattr(model, "typical_", of_forest)
-    return typical
 
 
 def refuse_tables(model: object, what: str, instead: str) -> None:

@@ -47,6 +47,7 @@ from spinney.estimators.validation import (
 from spinney.losses import ForestLoss
 from spinney.optimize.leaves import LeafTask, solve_leaves
 from spinney.progress import Asked, FitEvent, Progress, check_callback
+from spinney.tables import one_warning
 from spinney.tree.forest import Forest
 
 #: Rounds on the bound of a loss, at most; most forests need fewer.
@@ -331,17 +332,18 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         weights = check_sample_weight(sample_weight, len(labels))
         check_total_weight(weights)
         loss = ForestLoss(self.loss)
-        before = np.asarray(self.forest.predict(X)).reshape(len(labels))
-        task = LeafTask(loss, loss.wanted(codes, len(classes)), codes, weights)
-        outputs = class_indicators(codes, len(classes))
-        seen = weights
-        if isinstance(self.forest, Estimator):
-            factors = class_factors(self.forest.class_weight, classes, codes, weights)
-            seen = weights * factors[codes]
-        learned = self._refine(X, task, outputs, seen, callback)
-        self.__dict__.update(learned, classes_=classes)
-        self.score_before_ = float(accuracy_score(labels, before, sample_weight=weights))
-        self.score_after_ = float(self.score(X, labels, weights))
+        with one_warning():
+            before = np.asarray(self.forest.predict(X)).reshape(len(labels))
+            task = LeafTask(loss, loss.wanted(codes, len(classes)), codes, weights)
+            outputs = class_indicators(codes, len(classes))
+            seen = weights
+            if isinstance(self.forest, Estimator):
+                factors = class_factors(self.forest.class_weight, classes, codes, weights)
+                seen = weights * factors[codes]
+            learned = self._refine(X, task, outputs, seen, callback)
+            self.__dict__.update(learned, classes_=classes)
+            self.score_before_ = float(accuracy_score(labels, before, sample_weight=weights))
+            self.score_after_ = float(self.score(X, labels, weights))
         return self
 
     def _readout(self) -> Readout:
@@ -466,20 +468,22 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
         check_consistent_length(X, targets)
         weights = check_sample_weight(sample_weight, len(targets))
         check_total_weight(weights)
-        before = np.asarray(self.forest.predict(X), dtype=np.float64)
-        if before.size != targets.size:
-            raise ValueError(
-                f"y has {targets.shape[1]} outputs but the forest gives "
-                f"{before.size // len(targets)}; give as many; try fitting the forest to this y."
-            )
-        mean = np.average(targets, axis=0, weights=weights)
-        no_codes = np.zeros(0, dtype=np.int32)
-        task = LeafTask(ForestLoss(self.loss), targets - mean, no_codes, weights)
-        learned = self._refine(X, task, targets, weights, callback)
-        self.__dict__.update(learned, mean_=mean, _is_flat=before.ndim == 1)
-        before = before.reshape(targets.shape)
-        self.score_before_ = float(r2_score(targets, before, sample_weight=weights))
-        self.score_after_ = float(self.score(X, targets, weights))
+        with one_warning():
+            before = np.asarray(self.forest.predict(X), dtype=np.float64)
+            if before.size != targets.size:
+                raise ValueError(
+                    f"y has {targets.shape[1]} outputs but the forest gives "
+                    f"{before.size // len(targets)}; give as many; try fitting the forest to "
+                    "this y."
+                )
+            mean = np.average(targets, axis=0, weights=weights)
+            no_codes = np.zeros(0, dtype=np.int32)
+            task = LeafTask(ForestLoss(self.loss), targets - mean, no_codes, weights)
+            learned = self._refine(X, task, targets, weights, callback)
+            self.__dict__.update(learned, mean_=mean, _is_flat=before.ndim == 1)
+            before = before.reshape(targets.shape)
+            self.score_before_ = float(r2_score(targets, before, sample_weight=weights))
+            self.score_after_ = float(self.score(X, targets, weights))
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
-from spinney.estimators.predictor import encoding_of, typical_of
+from spinney.estimators.holes import encoding_of, typical_of
 from spinney.estimators.readout import readout_of
 from spinney.estimators.renamed import OldNames
+from spinney.tables import one_warning
 
 if TYPE_CHECKING:
     from spinney.data import Matrix
@@ -76,15 +77,16 @@ class Reported(OldNames):
         """
         from spinney.report import write_report
 
-        return write_report(
-            path,
-            self._subject(),
-            X,
-            y,
-            image_shape=image_shape,
-            baselines=baselines,
-            max_rows=max_rows,
-        )
+        with one_warning():
+            return write_report(
+                path,
+                self._subject(),
+                X,
+                y,
+                image_shape=image_shape,
+                baselines=baselines,
+                max_rows=max_rows,
+            )
 
     @property
     def _repr_html_(self) -> Callable[[], str]:

@@ -157,6 +157,9 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -231,6 +234,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.max_depth = max_depth
         self.alpha = alpha
@@ -254,6 +258,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing
 
 
 class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
@@ -322,6 +327,9 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories: those that the frame or their text says; none; or names or
         numbers of columns, or one truth value a column.
+    missing : {"fill", "error"}, default="fill"
+        Of values to predict that are missing in columns that had none missing in training: fill
+        them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
 
     Attributes
     ----------
@@ -387,6 +395,7 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: object = "from_dtype",
+        missing: str = "fill",
     ) -> None:
         self.max_depth = max_depth
         self.alpha = alpha
@@ -410,3 +419,4 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.missing = missing

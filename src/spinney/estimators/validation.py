@@ -20,10 +20,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from spinney.data import Problem
+from spinney.estimators.holes import row_reader
 from spinney.tables import (
     Table,
     encode_training,
-    encoding_of_numbers,
     has_names,
     holds_numbers,
     names_columns,
@@ -57,19 +57,7 @@ def check_rows(estimator: BaseEstimator, X: object) -> Rows:
     """
     if _is_plain(estimator, X):
         return as_float32(X)
-    given = _given_rows(estimator, X)
-    encoding = estimator.encoding_
-    return plain_rows(given) if encoding is None else cast("Rows", encoding.encode(given))
-
-
-def plain_rows(given: Rows | Table) -> Rows:
-    """Rows of a model of plain numbers: columns of other kinds and missing values are refused."""
-    if isinstance(given, Table):
-        rows: Rows = encoding_of_numbers(len(given.columns), given.names).encode(given)
-    else:
-        rows = given
-    check_complete(rows)
-    return rows
+    return row_reader(estimator).coordinates(_given_rows(estimator, X))
 
 
 def check_training_rows(
@@ -84,11 +72,9 @@ def check_training_rows(
     target. Rows of weight 0 had no part in the fit and are encoded as any others.
     """
     given = _given_rows(estimator, X)
-    if estimator.encoding_ is None:
-        return plain_rows(given)
-    rows = cast("Rows", estimator.encoding_.encode(given))
+    rows = row_reader(estimator).coordinates(given)
     is_kept = weights > 0
-    if isinstance(given, Table) and is_kept.any():
+    if estimator.encoding_ is not None and isinstance(given, Table) and is_kept.any():
         kept = drop_zero_weight(given, targets, weights)
         rows[is_kept] = encode_training(estimator.encoding_, *kept)
     return rows
@@ -130,19 +116,6 @@ def _is_plain(estimator: BaseEstimator, X: object) -> bool:
         and not hasattr(estimator, "feature_names_in_")
         and estimator.encoding_ is None
         and _is_finite(X)
-    )
-
-
-def check_complete(rows: Rows) -> None:
-    """Raise if a value is missing although none was in training."""
-    if not has_missing(rows):
-        return
-    dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
-    row, column = np.argwhere(np.isnan(dense))[0].tolist()
-    raise ValueError(
-        f"Input X contains NaN: X[{row}, {column}] is missing, but no value was missing in "
-        "training, so nothing is known of missing values; give complete rows; try filling them, "
-        "or fit to rows of which some values are missing."
     )
 
 

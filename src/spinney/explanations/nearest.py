@@ -33,6 +33,7 @@ from spinney.explanations.wishes import (
     read_directions,
     read_scale,
 )
+from spinney.tables import warned_once
 
 #: Combinations of levels that are tried, at most.
 MOST_COMBINATIONS = 2000
@@ -46,6 +47,7 @@ MOST_HINTS = 200
 Key = str | int
 
 
+@warned_once
 def nearest_change(
     model: object,
     x: ArrayLike,

@@ -24,6 +24,7 @@ from spinney.explanations.explanation import (
 from spinney.explanations.origin import Origin, plain_value, read_origin
 from spinney.explanations.reading import Floats, Reading, read_model
 from spinney.explanations.row import OneRow, read_row
+from spinney.tables import warned_once
 from spinney.tree import Tree
 from spinney.tree.readout import holds_scores
 from spinney.tree.route import apply
@@ -31,6 +32,7 @@ from spinney.tree.route import apply
 Side = Literal["left", "right"]
 
 
+@warned_once
 def explain(model: object, x: ArrayLike, *, data: ArrayLike | None = None) -> Explanation:
     """Tell why a model predicts what it predicts for one row.
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.estimators.holes import encoding_of
 from spinney.estimators.parameters import check_integer
-from spinney.estimators.predictor import encoding_of
 from spinney.estimators.readout import readout_of
 from spinney.tables.columns import DATETIME
 from spinney.tables.moments import moment

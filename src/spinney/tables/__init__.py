@@ -2,7 +2,22 @@
 
 from spinney.tables.columns import Column
 from spinney.tables.direct import has_names, plain_numbers
-from spinney.tables.encoding import KINDS, Coordinate, TableEncoding, encoding_of_numbers
+from spinney.tables.encoding import (
+    KINDS,
+    Coordinate,
+    Matrix,
+    TableEncoding,
+    encoding_of_numbers,
+)
+from spinney.tables.holes import (
+    Holes,
+    MissingValuesWarning,
+    is_news,
+    new_holes,
+    one_warning,
+    warned_once,
+    with_typical,
+)
 from spinney.tables.learn import encode_training, learn_matrix, learn_table
 from spinney.tables.levels import Levels
 from spinney.tables.roles import (
@@ -19,7 +34,10 @@ __all__ = [
     "KINDS",
     "Column",
     "Coordinate",
+    "Holes",
     "Levels",
+    "Matrix",
+    "MissingValuesWarning",
     "Table",
     "TableEncoding",
     "TypicalRow",
@@ -31,13 +49,18 @@ __all__ = [
     "encoding_of_numbers",
     "has_names",
     "holds_numbers",
+    "is_news",
     "learn_matrix",
     "learn_table",
     "look_at",
     "names_columns",
+    "new_holes",
+    "one_warning",
     "plain_numbers",
     "read_table",
     "typical_of_numbers",
     "typical_of_table",
     "unbatched",
+    "warned_once",
+    "with_typical",
 ]

@@ -12,6 +12,7 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,7 @@ class Column:
     def __len__(self) -> int:
         return len(self.texts) if self.kind == TEXT else len(self.numbers)
 
-    @property
+    @cached_property
     def is_missing(self) -> NDArray[np.bool_]:
         """Which values are missing."""
         if self.kind == TEXT:
