@@ -173,3 +173,10 @@ def rows_for(name):
     scales = np.exp(rng.normal(scale=2.0, size=(N_ROWS, 1)))
     drawn = (scales * rng.normal(size=(N_ROWS, n_columns))).astype(np.float32)
     return np.concatenate([_data(n_columns)[0], drawn, np.round(drawn)])
+
+
+def with_holes(X):
+    """A part of the rows, of which a fifth of the values is missing."""
+    holed = X[:800].copy()
+    holed[np.random.default_rng(2).random(holed.shape) < 0.2] = np.nan
+    return holed

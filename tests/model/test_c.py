@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
-from spinney import TAOForestClassifier, TAOTreeClassifier, to_c
+from spinney import MissingValuesWarning, TAOForestClassifier, TAOTreeClassifier, to_c
 from spinney.model.c.tables import quantised
 from spinney.model.c.text import escape
 from spinney.model.packed import pack
 from spinney.tree.forest import Forest
-from tests.model.models import BUILDERS, fitted, rows_for
+from tests.model.models import BUILDERS, fitted, rows_for, with_holes
 from tests.model.programs import FUSED, Program, build, compilers, needs_compiler
 from tests.model.trees import as_regressor, integer_rows, integer_tree, on_hyperplanes
 
@@ -46,6 +46,18 @@ def test_a_source_shows_itself_in_one_short_line():
     wanted = f"CSource({n_lines:,} lines of C, {source.n_table_bytes:,} bytes of tables)"
     assert repr(source) == wanted
     assert str(source) == source.text
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["wide linear tree", "samme", "fao regressor", "ho", "axis tree"])
+def test_missing_values_are_filled_as_by_the_library(name, libraries):
+    model, X = fitted(name), with_holes(rows_for(name))
+    program = Program(libraries(next(iter(compilers()))), f"m{MODELS.index(name)}", model)
+    is_classifier = hasattr(model, "classes_")
+    found = program.numbers(X, "predict_proba" if is_classifier else "predict_values")
+    with pytest.warns(MissingValuesWarning):
+        wanted = model.predict_proba(X) if is_classifier else model.predict(X)[:, None]
+    assert np.array_equal(found, wanted)
 
 
 @needs_compiler

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import TAOForestClassifier, TAOTreeClassifier, to_onnx
+from spinney import MissingValuesWarning, TAOForestClassifier, TAOTreeClassifier, to_onnx
 from spinney.model.onnx.leaves import choose_encoding
 from spinney.model.packed import pack
 from spinney.tree.forest import Forest
-from tests.model.models import BUILDERS, fitted, rows_for
+from tests.model.models import BUILDERS, fitted, rows_for, with_holes
 from tests.model.trees import as_regressor, integer_rows, integer_tree, on_hyperplanes
 from tests.small_models import small_model
 
@@ -51,6 +51,19 @@ def test_exported_models_predict_the_same(name, encoding, dtype):
     assert found["probabilities"] == pytest.approx(
         model.predict_proba(X).astype(dtype), **tolerance
     )
+
+
+@pytest.mark.parametrize("encoding", ["gather", "gemm"])
+@pytest.mark.parametrize("name", ["wide linear tree", "samme", "fao regressor", "ho"])
+def test_missing_values_are_filled_as_by_the_library(name, encoding):
+    model, X = fitted(name), with_holes(rows_for(name))
+    found = run(model, X, encoding=encoding)
+    with pytest.warns(MissingValuesWarning):
+        wanted = model.predict(X)
+    if "label" in found:
+        assert np.array_equal(found["label"], wanted)
+    else:
+        assert found["value"] == pytest.approx(wanted, rel=2e-7)
 
 
 def test_a_batch_of_one_row_and_of_none_can_be_asked():

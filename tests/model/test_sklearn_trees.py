@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from copy import copy
 
@@ -11,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import export_text, plot_tree
 
-from spinney import TAOTreeClassifier, to_sklearn
+from spinney import MissingValuesWarning, TAOTreeClassifier, to_sklearn
 from spinney.model.boundary import axis_thresholds, sum_thresholds
-from tests.model.models import fitted, rows_for
+from tests.model.models import fitted, rows_for, with_holes
 
 SAME = [
     "axis tree",
@@ -47,6 +48,16 @@ def test_axis_aligned_models_predict_the_same(name):
     assert (twin.predict(X) == model.predict(X)).all()
     if hasattr(model, "predict_proba"):
         assert twin.predict_proba(X) == pytest.approx(model.predict_proba(X), abs=1e-15)
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_missing_values_go_the_same_way(name):
+    model, X = copy.copy(fitted(name)), with_holes(rows_for(name))
+    if hasattr(model, "calibrate"):
+        model.set_params(calibrate=False)
+    with pytest.warns(MissingValuesWarning):
+        wanted = model.predict(X)
+    assert (to_sklearn(model).predict(X) == wanted).all()
 
 
 def test_sums_of_trees_are_equal_up_to_rounding():

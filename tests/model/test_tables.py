@@ -10,7 +10,15 @@ import onnx
 import onnxruntime
 import pytest
 
-from spinney import TAOForestClassifier, TAOTreeRegressor, refine_leaves, to_c, to_onnx, to_sklearn
+from spinney import (
+    MissingValuesWarning,
+    TAOForestClassifier,
+    TAOTreeRegressor,
+    refine_leaves,
+    to_c,
+    to_onnx,
+    to_sklearn,
+)
 from tests.model.programs import Program, addresses, build, compilers, needs_compiler
 
 pandas = pytest.importorskip("pandas")
@@ -56,6 +64,12 @@ def unseen():
     return frame
 
 
+def quiet(name, frame):
+    """What the model says of rows with holes that training did not have."""
+    with pytest.warns(MissingValuesWarning, match=r"\(many\) in 71 rows, .* in 21 rows;"):
+        return getattr(model(), name)(frame)
+
+
 def days(column):
     return column.astype("datetime64[us]").astype("int64").to_numpy() / 86_400_000_000
 
@@ -75,8 +89,8 @@ def test_onnx_reads_the_columns_of_a_table():
             values = values.astype("f4" if described.type == "tensor(float)" else "f8")
         given[described.name] = values[:, None]
     label, probabilities = session.run(None, given)
-    assert np.count_nonzero(label != model().predict(frame)) == 0
-    assert probabilities == pytest.approx(model().predict_proba(frame), rel=1e-6)
+    assert np.count_nonzero(label != quiet("predict", frame)) == 0
+    assert probabilities == pytest.approx(quiet("predict_proba", frame), rel=1e-6)
 
 
 @needs_compiler
@@ -100,8 +114,8 @@ def test_c_reads_the_columns_of_a_table(tmp_path):
     for row, x in zip(addresses(raw), addresses(rows), strict=True):
         library.model_encode(row, x)
     program = Program(library, "model", model())
-    assert (model().classes_[program.classes(rows)] == model().predict(frame)).all()
-    assert np.array_equal(program.numbers(rows, "predict_proba"), model().predict_proba(frame))
+    assert (model().classes_[program.classes(rows)] == quiet("predict", frame)).all()
+    assert np.array_equal(program.numbers(rows, "predict_proba"), quiet("predict_proba", frame))
 
 
 def test_refined_forests_read_the_columns_of_their_forest():

@@ -6,6 +6,7 @@ version of scikit-learn wants; then their trees are replaced through the state t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,19 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from spinney.estimators.holes import typical_of
 from spinney.estimators.predictor import refuse_tables
 from spinney.estimators.readout import Readout, readout_of
 from spinney.model.boundary import axis_thresholds
 from spinney.tree.structure import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """Names of the columns, and what a value that is missing counts as; None if not known."""
+
+    names: NDArray[np.object_] | None
+    typical: NDArray[np.float32] | None
 
 
 def to_sklearn(model: object) -> Any:
@@ -33,7 +43,10 @@ def to_sklearn(model: object) -> Any:
     estimator
         A decision tree for a tree, a random forest for trees that vote or are averaged, a
         `VotingClassifier` for boosted trees. Every row reaches the same leaves. Labels and
-        probabilities are equal; numbers that are sums over trees are equal up to rounding.
+        probabilities are equal; numbers that are sums over trees are equal up to rounding. NaN in
+        dense rows goes the way of what it is filled with by ``predict``, without a word and
+        whatever `missing` says; scikit-learn's trees refuse NaN in sparse rows, and those of 1.2
+        and before all NaN.
 
     Raises
     ------
@@ -54,10 +67,14 @@ def to_sklearn(model: object) -> Any:
     refuse_tables(model, "to_sklearn", "try encoding the columns before fit")
     for number, tree in enumerate(readout.forest.trees):
         _check_tree(tree, number)
-    names = getattr(model, "feature_names_in_", None)
+    typical = typical_of(model)
+    columns = _Columns(
+        getattr(model, "feature_names_in_", None),
+        None if typical is None else typical.coordinates,
+    )
     if readout.classes is None:
-        return _regressor(readout, names, is_tree=hasattr(model, "tree_"))
-    return _classifier(readout, names, is_tree=hasattr(model, "tree_"))
+        return _regressor(readout, columns, is_tree=hasattr(model, "tree_"))
+    return _classifier(readout, columns, is_tree=hasattr(model, "tree_"))
 
 
 def _check_tree(tree: Tree, number: int) -> None:
@@ -77,7 +94,7 @@ def _check_tree(tree: Tree, number: int) -> None:
         )
 
 
-def _classifier(readout: Readout, names: NDArray[np.object_] | None, *, is_tree: bool) -> Any:
+def _classifier(readout: Readout, columns: _Columns, *, is_tree: bool) -> Any:
     if readout.reject_label is not None or readout.finish in ("softmax", "nearest"):
         what = "rejected rows" if readout.reject_label is not None else "sums of class scores"
         raise ValueError(
@@ -102,10 +119,10 @@ def _classifier(readout: Readout, names: NDArray[np.object_] | None, *, is_tree:
     rows = np.zeros((len(readout.classes), readout.forest.n_features), dtype=np.float32)
     scaffold.fit(rows, readout.classes)
     outputs = [_shares(tree, readout)[:, None, :] for tree in readout.forest.trees]
-    return _with_trees(scaffold, readout, outputs, names)
+    return _with_trees(scaffold, readout, outputs, columns)
 
 
-def _regressor(readout: Readout, names: NDArray[np.object_] | None, *, is_tree: bool) -> Any:
+def _regressor(readout: Readout, columns: _Columns, *, is_tree: bool) -> Any:
     n_trees, n_outputs = readout.forest.n_trees, readout.forest.n_outputs
     scaffold: Any = (
         DecisionTreeRegressor(max_depth=1)
@@ -122,7 +139,7 @@ def _regressor(readout: Readout, names: NDArray[np.object_] | None, *, is_tree: 
         for factor, tree in zip(factors, readout.forest.trees, strict=True)
     ]
     outputs[0] = outputs[0] + readout.offsets * (1 if is_tree else n_trees)
-    return _with_trees(scaffold, readout, [values[:, :, None] for values in outputs], names)
+    return _with_trees(scaffold, readout, [values[:, :, None] for values in outputs], columns)
 
 
 def _shares(tree: Tree, readout: Readout) -> NDArray[np.float64]:
@@ -137,24 +154,28 @@ def _with_trees(
     scaffold: Any,
     readout: Readout,
     outputs: list[NDArray[np.float64]],
-    names: NDArray[np.object_] | None,
+    columns: _Columns,
 ) -> Any:
     """The fitted estimator with our trees in place of its own."""
     members = list(getattr(scaffold, "estimators_", [scaffold]))
     for member, tree, values in zip(members, readout.forest.trees, outputs, strict=True):
-        member.tree_ = _native_tree(member.tree_, tree, values)
+        member.tree_ = _native_tree(member.tree_, tree, values, columns)
     is_named = [scaffold, *members] if isinstance(scaffold, VotingClassifier) else [scaffold]
-    for each in is_named if names is not None else []:
-        each.feature_names_in_ = names
+    for each in is_named if columns.names is not None else []:
+        each.feature_names_in_ = columns.names
     return scaffold
 
 
-def _native_tree(like: Any, tree: Tree, leaf_values: NDArray[np.float64]) -> Any:
+def _native_tree(like: Any, tree: Tree, leaf_values: NDArray[np.float64], columns: _Columns) -> Any:
     """A tree of scikit-learn's own type, of which `like` is one with the same outputs."""
     state = like.__getstate__()
     values = _node_values(tree, leaf_values)
     nodes = np.zeros(tree.n_nodes, dtype=state["nodes"].dtype)
     nodes["left_child"], nodes["right_child"], nodes["feature"], nodes["threshold"] = _splits(tree)
+    if columns.typical is not None and "missing_go_to_left" in nodes.dtype.names:
+        splits = tree.split_nodes
+        typical = columns.typical[nodes["feature"][splits]]
+        nodes["missing_go_to_left"][splits] = typical <= nodes["threshold"][splits]
     nodes["n_node_samples"] = nodes["weighted_n_node_samples"] = _leaves_below(tree)
     n_classes = np.asarray(like.n_classes, dtype=np.intp)
     made = type(like)(int(tree.n_features), n_classes, int(like.n_outputs))

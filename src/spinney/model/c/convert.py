@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from spinney.estimators.holes import encoding_of, typical_of
 from spinney.estimators.parameters import check_choice
-from spinney.estimators.predictor import encoding_of
 from spinney.estimators.readout import Readout, readout_of
 from spinney.estimators.ties import with_rejects
 from spinney.model.boundary import axis_thresholds
@@ -88,10 +88,12 @@ def to_c(
 
     Notes
     -----
-    Rows are finite floats, which the functions do not check. A model of a table with categories,
-    dates or missing values has ``void model_encode(const double *columns, float *x)`` too, which
-    turns its columns into such a row, and ``int model_level(int column, const char *text)``. A
-    rejected row of `RandomDecisionForestClassifier` has the number behind that of the last class.
+    Rows are floats that are not infinite, which the functions do not check. NaN is filled as by
+    ``predict``, whatever `missing` says; a model of an older release does not know what with. A
+    model of a table with categories, dates or missing values has
+    ``void model_encode(const double *columns, float *x)`` too, which turns its columns into such a
+    row, and ``int model_level(int column, const char *text)``. A rejected row of
+    `RandomDecisionForestClassifier` has the number behind that of the last class.
     See docs/guide/export.md.
 
     Examples
@@ -111,7 +113,8 @@ def to_c(
     tables = Tables(name)
     walk = _walk(tables, forest, weights)
     leaves = _leaves(tables, forest, readout, weights)
-    code = _program(walk, leaves, readout, forest)
+    is_filled = encoding is None and _fill(tables, model)
+    code = _program(walk, leaves, readout, forest, is_filled=is_filled)
     declarations, texts = _declarations(readout), ""
     if encoding is not None:
         count = str(encoding.n_columns)
@@ -201,13 +204,30 @@ def _linear_leaves(
     return [dot, program.SCORES.replace("SCALE", scale)]
 
 
-def _program(walk: list[str], leaves: list[str], readout: Readout, forest: PackedForest) -> str:
+def _fill(tables: Tables, model: object) -> bool:
+    """Whether it is known what NaN of plain numbers is filled with; adds the table of it."""
+    typical = typical_of(model)
+    if typical is not None:
+        tables.add("typical", typical.coordinates)
+    return typical is not None
+
+
+def _program(
+    walk: list[str],
+    leaves: list[str],
+    readout: Readout,
+    forest: PackedForest,
+    *,
+    is_filled: bool,
+) -> str:
     """All functions, each before those that call it."""
     is_linear = bool(forest.is_linear.any())
     totals = program.total_function(readout, is_linear=is_linear)
     if not forest.is_linear.all():
         single = "        NAME_softmax(said);"
         totals = totals.replace(single, "        if (NAME_is_linear[t])\n    " + single)
+    if is_filled:
+        totals = f"{totals.replace('NAME_totals', 'NAME_sums')}\n{program.FILLED_TOTALS}"
     finish = program.finish_of(readout)
     last = _last_functions(readout).replace("FINISH", finish)
     body = "\n".join([*walk, *leaves, totals, last])

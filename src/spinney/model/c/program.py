@@ -294,6 +294,23 @@ OFFSETS\
 }
 """
 
+FILLED_TOTALS = """\
+/* The same of a row with NaN, which counts as what is typical of its column. */
+static void NAME_totals(const float *x, double *out)
+{
+    float filled[NAME_N_FEATURES];
+    int j, n_missing = 0;
+    for (j = 0; j < NAME_N_FEATURES; ++j)
+        n_missing += x[j] != x[j];
+    if (n_missing > 0) {
+        for (j = 0; j < NAME_N_FEATURES; ++j)
+            filled[j] = x[j] == x[j] ? x[j] : NAME_typical[j];
+        x = filled;
+    }
+    NAME_sums(x, out);
+}
+"""
+
 ADD_OFFSETS = """\
     for (k = 0; k < NAME_N_OUTPUTS; ++k)
         out[k] += NAME_offset[k];

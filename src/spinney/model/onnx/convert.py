@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from spinney.estimators.holes import encoding_of, typical_of
 from spinney.estimators.parameters import check_choice
-from spinney.estimators.predictor import encoding_of
 from spinney.estimators.readout import Readout, readout_of
 from spinney.model.onnx import answer
 from spinney.model.onnx.columns import encoded_columns, encoded_matrix, input_columns
@@ -49,8 +49,9 @@ def to_onnx(model: object, *, dtype: str = "float32", encoding: str = "auto") ->
     Notes
     -----
     Every finite row reaches the same leaves as in the library, also rows on a hyperplane or within
-    rounding of one. Values that the estimator refuses, as infinite ones, are not checked by the
-    graph. See docs/guide/export.md.
+    rounding of one. NaN is filled as by ``predict``, whatever `missing` says, and without a word; a
+    model of an older release does not know what with. Values that the estimator refuses, as
+    infinite ones, are not checked by the graph. See docs/guide/export.md.
 
     Examples
     --------
@@ -90,13 +91,21 @@ def _inputs(
     """Name, type and width of each input, and the float32 rows that the trees read."""
     encoding = encoding_of(model)
     if encoding is None:
-        return [("X", dtype, n_features)], graph.cast("X", np.float32)
+        return [("X", dtype, n_features)], _filled(graph, graph.cast("X", np.float32), model)
     if encoding.is_numeric:
         x = encoded_matrix(graph, graph.cast("X", np.float32), encoding)
         return [("X", dtype, encoding.n_columns)], x
     columns = input_columns(encoding, dtype)
     x = encoded_columns(graph, [name for name, _ in columns], encoding)
     return [(name, kind, 1) for name, kind in columns], x
+
+
+def _filled(graph: Graph, x: str, model: object) -> str:
+    """Plain numbers with what is typical in place of NaN, if the model knows it."""
+    typical = typical_of(model)
+    if typical is None:
+        return x
+    return graph.op("Where", graph.op("IsNaN", x), graph.constant(typical.coordinates[None, :]), x)
 
 
 def _walk(graph: Graph, rows: Rows, forest: PackedForest, encoding: str) -> str:
