@@ -180,6 +180,12 @@ def serving(_wanted: Row) -> list[str]:
     return table(["model", "test error %", "one row µs", "batch, µs a row"], rows)
 
 
+def serving_tables(_wanted: Row) -> list[str]:
+    """Times of single rows of a raw table, by the way that the model is asked."""
+    found = results("serving_tables")["one_row_us"]
+    return table(["way", "one row µs"], [[name, short(us)] for name, us in found.items()])
+
+
 def exports(_wanted: Row) -> list[str]:
     """Sizes of a forest in other forms, and rows for which they answer otherwise."""
     found = results("serving")
@@ -208,6 +214,7 @@ KINDS: dict[str, Callable[[Row], list[str]]] = {
     "claims": claims,
     "figures": figures,
     "serving": serving,
+    "serving tables": serving_tables,
     "exports": exports,
     "threads": threads,
 }

@@ -6,11 +6,10 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from spinney import TAOForestClassifier
+from spinney import MissingValuesWarning, TAOForestClassifier
 from tests.model.models import BUILDERS, fitted, rows_for
 
 
@@ -73,7 +72,6 @@ def test_compiled_models_can_be_pickled():
         (np.zeros(4), "4 columns; give a row of 5"),
         (np.zeros((2, 3)), "3 columns"),
         (np.zeros((1, 1, 5)), "3 dimensions"),
-        (np.array([0.0, np.nan, 0, 0, 0]), r"x\[0, 1\] is missing"),
         (np.full((3, 5), 1e39), "too large for float32"),
     ],
 )
@@ -117,12 +115,31 @@ def test_frames_in_another_order_are_refused():
 
 def test_texts_are_no_numbers():
     predict = TAOForestClassifier(1, max_depth=1, random_state=0).fit([[0], [1]], [0, 1]).compile()
-    with pytest.raises(ValueError, match="x holds values of dtype <U1; give rows of numbers"):
+    with pytest.raises(ValueError, match=r"column 0 of X holds text \('1' in row 0\) but held"):
         predict(["1"])
 
 
-def test_models_of_categories_are_refused():
-    table = pd.DataFrame({"job": ["cook", "clerk"] * 9})
-    forest = TAOForestClassifier(1, max_depth=1, random_state=0).fit(table, table.job)
-    with pytest.raises(ValueError, match="was fitted to a table with categories"):
-        forest.compile()
+def test_missing_numbers_are_filled_as_by_the_estimator():
+    model, X = fitted("soft forest"), rows_for("soft forest")[:50].copy()
+    X[::3, 1] = np.nan
+    predict = model.compile()
+    with pytest.warns(MissingValuesWarning):
+        wanted = model.predict_proba(X)
+    for rows in (X, X.astype(np.float64), X.tolist(), np.asfortranarray(X)):
+        with pytest.warns(MissingValuesWarning, match=r"column 1 of X in 17 rows") as told:
+            found = predict.predict_proba(rows)
+        assert np.array_equal(found, wanted)
+        assert [warning.filename for warning in told] == [__file__]
+    with pytest.warns(MissingValuesWarning):
+        assert predict(X[0]) == model.classes_[wanted[0].argmax()]
+
+
+def test_missing_error_holds_in_compiled_models_too():
+    X = rows_for("tree")[:100]
+    model = TAOForestClassifier(2, max_depth=2, max_iter=2, random_state=0, missing="error")
+    predict = model.fit(X, X[:, 0] > 0).compile()
+    for row in (np.full(5, np.nan), [None, 1.0, 2.0, 3.0, 4.0]):
+        with pytest.raises(
+            ValueError, match=r"X\[0, 0\] is missing, but no value of column 0 of X"
+        ):
+            predict(row)

@@ -74,10 +74,7 @@ class RowReader:
 
     def check(self, rows: Matrix | Table) -> None:
         """Warn of holes in columns that had none in training, or refuse them."""
-        had_missing = self._had_missing()
-        if had_missing is None:
-            return
-        holes = new_holes(rows, had_missing)
+        holes = new_holes(rows, self.had_missing())
         if not holes:
             return
         check_choice("missing", self.missing, RULES)
@@ -85,13 +82,14 @@ class RowReader:
             self._refuse(holes)
         self._warn(holes)
 
-    def _had_missing(self) -> NDArray[np.bool_] | None:
-        """Which columns had holes in training; None if that is neither known nor needed."""
+    def had_missing(self) -> NDArray[np.bool_]:
+        """Columns that had holes in training, or whose holes are nothing to speak of."""
         if self.typical is not None:
             return self.typical.had_missing
-        if self.encoding is None:
-            return np.zeros(self.n_columns, dtype=np.bool_)
-        return None if self.missing == FILL else self.encoding.has_missing
+        if self.encoding is not None and self.missing == ERROR:
+            return self.encoding.has_missing
+        # Older models of tables do not know, and fill without a word.
+        return np.full(self.n_columns, self.encoding is not None)
 
     def _refuse(self, holes: Holes) -> None:
         """Raise with the first hole."""
@@ -100,9 +98,10 @@ class RowReader:
         label = label_of(column, self.names)
         if self.typical is None:
             raise ValueError(
-                f"{found}, but this {self.owner} was made by an older release, so that it is not "
-                f"known what is typical of {label}, nor whether values were missing there in "
-                "training; give complete rows; try filling them, or fitting it again."
+                f"{found}, but this {self.owner} does not know what is typical of {label}, nor "
+                "whether values were missing there in training: models made by older releases, or "
+                "of forests of other libraries, do not; give complete rows; try filling them, or "
+                "fitting it again."
             )
         raise ValueError(
             f"{found}, but no value of {label} was missing in training, and missing={ERROR!r} "

@@ -1,6 +1,7 @@
 """Tables as they are: columns of any kind become the float32 coordinates that trees read."""
 
-from spinney.tables.columns import Column
+from spinney.tables.cells import CellReader, cell_readers
+from spinney.tables.columns import Column, object_column
 from spinney.tables.direct import has_names, plain_numbers
 from spinney.tables.encoding import (
     KINDS,
@@ -26,12 +27,13 @@ from spinney.tables.roles import (
     declared_mask,
     names_columns,
 )
-from spinney.tables.table import Table, holds_numbers, read_table, unbatched
+from spinney.tables.table import Table, frame_names, holds_numbers, label_of, read_table, unbatched
 from spinney.tables.texts import check_texts, look_at
 from spinney.tables.typical import TypicalRow, typical_of_numbers, typical_of_table
 
 __all__ = [
     "KINDS",
+    "CellReader",
     "Column",
     "Coordinate",
     "Holes",
@@ -42,19 +44,23 @@ __all__ = [
     "TableEncoding",
     "TypicalRow",
     "category_mask",
+    "cell_readers",
     "check_categorical_features",
     "check_texts",
     "declared_mask",
     "encode_training",
     "encoding_of_numbers",
+    "frame_names",
     "has_names",
     "holds_numbers",
     "is_news",
+    "label_of",
     "learn_matrix",
     "learn_table",
     "look_at",
     "names_columns",
     "new_holes",
+    "object_column",
     "one_warning",
     "plain_numbers",
     "read_table",

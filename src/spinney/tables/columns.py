@@ -37,9 +37,10 @@ CONVERSIONS = {
 }
 _KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
     (TEXT, (str,)),
-    (NUMBER, (numbers.Real, np.number, np.bool_, Decimal)),
     (DATETIME, (datetime.date, np.datetime64)),
     (DURATION, (datetime.timedelta, np.timedelta64)),
+    # Last, because numpy counts its durations among the whole numbers.
+    (NUMBER, (numbers.Real, np.number, np.bool_, Decimal)),
 )
 
 

@@ -35,7 +35,8 @@ NUMBER_LEVELS, TEXT_LEVELS, EMPTY = "number_levels", "text_levels", "empty"
 KINDS = (NUMBER, DATETIME, DURATION, NUMBER_LEVELS, TEXT_LEVELS, EMPTY)
 _CODE = {kind: code for code, kind in enumerate(KINDS)}
 _HAS_LEVELS = (NUMBER_LEVELS, TEXT_LEVELS)
-_GIVEN_AS = {
+#: What values of a column are in a table, by its kind.
+GIVEN_AS = {
     NUMBER: NUMBER,
     DATETIME: DATETIME,
     DURATION: DURATION,
@@ -200,18 +201,18 @@ class TableEncoding:
         out = np.empty((table.n_rows, self.n_coordinates), dtype=np.float32)
         for number, column in enumerate(table.columns):
             first, width = int(self.first[number]), int(self.widths[number])
-            out[:, first : first + width] = self._encode_column(number, column)
+            out[:, first : first + width] = self.encode_column(number, column)
         return out
 
-    def _encode_column(self, number: int, column: Column) -> NDArray[np.float32]:
-        """Coordinates of one column."""
+    def encode_column(self, number: int, column: Column) -> NDArray[np.float32]:
+        """Coordinates of values of one column, float32 of shape (n_rows, widths[number])."""
         kind, is_missing = self.kind(number), column.is_missing
         parts: list[NDArray[np.float32]] = []
         if kind != EMPTY:
-            if column.kind != _GIVEN_AS[kind]:
+            if column.kind != GIVEN_AS[kind]:
                 if not is_missing.all():
                     _refuse_kind(self, number, column)
-                column = missing_column(_GIVEN_AS[kind], len(column))
+                column = missing_column(GIVEN_AS[kind], len(column))
             parts.append(self._values(number, column, is_missing))
         if self.has_missing[number]:
             parts.append(is_missing.astype(np.float32)[:, None])
@@ -313,7 +314,7 @@ def _distinct(coordinates: Iterator[Coordinate]) -> Iterator[Coordinate]:
 def _refuse_kind(encoding: TableEncoding, number: int, column: Column) -> None:
     row = int((~column.is_missing).argmax())
     value = column.texts[row] if column.kind == TEXT else float(column.numbers[row])
-    held = _GIVEN_AS[encoding.kind(number)]
+    held = GIVEN_AS[encoding.kind(number)]
     raise ValueError(
         f"{label_of(number, encoding.names)} holds {column.kind} ({value!r} in row {row}) but "
         f"held {held} in training; give values of the same kind; try "

@@ -65,6 +65,14 @@ def unbatched(X: object) -> object:
     return X
 
 
+def frame_names(X: object) -> tuple[str, ...] | None:
+    """Names of the columns of a frame in memory, None for all else."""
+    if is_pandas(X):
+        return tuple(X.columns)  # type: ignore[attr-defined]
+    frame = None if sp.issparse(X) or isinstance(X, dict) else _frame(X)
+    return None if frame is None else tuple(frame.columns)
+
+
 def holds_numbers(X: object) -> bool:
     """Whether X is a matrix of numbers or truth values, or nothing that a table could be read from.
 
