@@ -126,13 +126,14 @@ class RowReader:
 
 def row_reader(model: object) -> RowReader:
     """How a fitted model, or the forest that it refines, reads rows."""
-    forest = getattr(model, "forest", None)
+    forest = None if hasattr(model, "encoding_") else getattr(model, "forest", None)
+    own = model if forest is None else forest
     return RowReader(
-        encoding_of(model),
-        typical_of(model),
+        getattr(own, "encoding_", None),
+        getattr(own, "typical_", None),
         getattr(model, "feature_names_in_", None),
         int(model.n_features_in_),  # type: ignore[attr-defined]
-        getattr(model, "missing", getattr(forest, "missing", FILL)),
+        getattr(own, "missing", FILL),
         type(model).__name__,
     )
 

@@ -81,9 +81,9 @@ def new_holes(rows: Matrix | Table, had_missing: NDArray[np.bool_]) -> Holes:
         return {
             number: np.flatnonzero(column.is_missing)
             for number, column in enumerate(rows.columns)
-            if not had_missing[number] and column.is_missing.any()
+            if not had_missing[number] and np.count_nonzero(column.is_missing)
         }
-    if not has_nan(rows):
+    if not _may_have_new(rows, had_missing):
         return {}
     of_rows, columns = _places(rows)
     is_new = ~had_missing[columns]
@@ -109,6 +109,13 @@ def has_nan(rows: Matrix) -> bool:
     """Whether a number is missing; allocates no mask."""
     values = rows if isinstance(rows, np.ndarray) else rows.data
     return values.size > 0 and bool(np.isnan(values.min()))
+
+
+def _may_have_new(rows: Matrix, had_missing: NDArray[np.bool_]) -> bool:
+    """Whether a look at each hole is needed: far most rows have none, or none that is new."""
+    if isinstance(rows, np.ndarray) and had_missing.any():
+        rows = rows.take(np.flatnonzero(~had_missing), axis=1)
+    return has_nan(rows)
 
 
 def _places(rows: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
