@@ -142,6 +142,12 @@ def test_rare_dtypes_are_read(frame: Any, kind: str, expected: list[Any]) -> Non
     assert told(column) == expected
 
 
+def test_durations_of_numpy_among_objects_are_durations() -> None:
+    table = read_table([[np.timedelta64(90, "m")], [None]])
+    assert table.columns[0].kind == "duration"
+    assert table.columns[0].numbers[0] == 0.0625
+
+
 def test_numbers_in_lists_of_text_stay_numbers() -> None:
     table = read_table([[1, "a"], [2.5, "b"]])
     assert [told(column) for column in table.columns] == [[1.0, 2.5], ["a", "b"]]

@@ -192,8 +192,10 @@ def test_levels_that_only_a_test_fold_has_do_not_matter() -> None:
 
 def test_free_text_beside_other_columns_is_warned_of() -> None:
     table = pd.DataFrame(columns_with([f"client {row}" for row in range(N_ROWS)]))
-    with pytest.warns(UserWarning, match=r"\(x\) holds 60 different texts in 60 rows; levels of a"):
+    text = r"\(x\) holds 60 different texts in 60 rows; levels of a"
+    with pytest.warns(UserWarning, match=text) as told:
         TREE.fit(table, HALVES)
+    assert [warning.filename for warning in told] == [__file__]
     TREE.fit(table.astype({"x": "category"}), HALVES)
 
 
@@ -208,6 +210,15 @@ def test_text_at_predict_where_numbers_were_says_what_to_try() -> None:
     fitted = TREE.fit(table.assign(z=["a", "b"] * 30), HALVES)
     with pytest.raises(ValueError, match=r"holds text \('12\.5' in row 0\) but .*to_numeric"):
         fitted.predict(pd.DataFrame({"x": NUMBERS, "z": "a"}))
+
+
+@pytest.mark.parametrize(("cells", "bad"), [(NUMBERS, "-"), (DATES, "soon")])
+def test_one_bad_cell_at_predict_is_named(cells: list[str], bad: str) -> None:
+    right = pd.to_numeric(pd.Series(cells)) if cells is NUMBERS else pd.to_datetime(cells)
+    table = pd.DataFrame({"x": right, "z": ["a", "b"] * 30})
+    fitted = TREE.fit(table, HALVES)
+    with pytest.raises(ValueError, match=rf"holds text \('{bad}' in row 7\) but held"):
+        fitted.predict(table.assign(x=[*cells[:7], bad, *cells[8:]]))
 
 
 def test_reading_leaves_the_texts_as_they_are() -> None:

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from spinney.data import Problem, column_means
 from spinney.estimators.holes import RowReader
 from spinney.estimators.validation import Rows, column_names, has_missing
+from spinney.estimators.warn_caller import warn_caller
 from spinney.tables import (
     Table,
     TableEncoding,
@@ -41,7 +42,8 @@ def learn_encoding(
             return None
         return learn_matrix(rows, targets, weights, column_names(estimator))
     chosen = estimator.categorical_features
-    check_texts(rows, declared_mask(chosen, rows))
+    if (doubt := check_texts(rows, declared_mask(chosen, rows))) is not None:
+        warn_caller(doubt)
     is_category = category_mask(chosen, rows)
     encoding = learn_table(rows, is_category, targets, weights)
     is_complete = not any(column.is_missing.any() for column in rows.columns)

@@ -23,9 +23,11 @@ from spinney.tables.columns import (
     TEXT,
     Column,
     missing_column,
+    shown_cells,
 )
 from spinney.tables.levels import Level, Levels, level_coordinates
 from spinney.tables.table import Table, label_of
+from spinney.tables.texts import other_texts
 
 Matrix: TypeAlias = NDArray[np.float32] | sp.csr_matrix
 
@@ -312,14 +314,23 @@ def _distinct(coordinates: Iterator[Coordinate]) -> Iterator[Coordinate]:
 
 
 def _refuse_kind(encoding: TableEncoding, number: int, column: Column) -> None:
-    row = int((~column.is_missing).argmax())
-    value = column.texts[row] if column.kind == TEXT else float(column.numbers[row])
     held = GIVEN_AS[encoding.kind(number)]
     raise ValueError(
-        f"{label_of(number, encoding.names)} holds {column.kind} ({value!r} in row {row}) but "
+        f"{label_of(number, encoding.names)} holds {column.kind} ({_cells(column, held)}) but "
         f"held {held} in training; give values of the same kind; try "
         f"{CONVERSIONS.get(held, 'converting the column')}."
     )
+
+
+def _cells(column: Column, held: str) -> str:
+    """Cells of another kind than a column held: of text those that no conversion makes it."""
+    if column.kind == TEXT and held in (NUMBER, DATETIME):
+        bad = other_texts(column.texts, held)
+        if bad:
+            return shown_cells([f"{text!r} in row {row}" for row, text in bad])
+    row = int((~column.is_missing).argmax())
+    value = column.texts[row] if column.kind == TEXT else float(column.numbers[row])
+    return f"{value!r} in row {row}"
 
 
 def _encode_dense(encoding: TableEncoding, X: NDArray[np.float32]) -> NDArray[np.float32]:

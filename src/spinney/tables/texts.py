@@ -7,7 +7,6 @@ without a word. So such columns are refused, unless someone says that they are c
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -130,8 +129,8 @@ def _looks_like(kind: str, n_values: int, n_like: int, like: list[str]) -> Look:
     return Look(kind, n_values, n_like, min(marked or like), marks)
 
 
-def check_texts(table: Table, is_declared: NDArray[np.bool_]) -> None:
-    """Refuse text that is mostly numbers or dates; warn of free text, refuse it if all is free.
+def check_texts(table: Table, is_declared: NDArray[np.bool_]) -> str | None:
+    """Refuse text that is mostly numbers or dates; tell of free text, refuse it if all is free.
 
     Parameters
     ----------
@@ -139,6 +138,11 @@ def check_texts(table: Table, is_declared: NDArray[np.bool_]) -> None:
         Training rows.
     is_declared : bool ndarray of shape (n_columns,)
         Columns that someone said are categories: these are taken as they are.
+
+    Returns
+    -------
+    str or None
+        What to warn of.
     """
     free: dict[str, Look] = {}
     for number, column in enumerate(table.columns):
@@ -151,8 +155,7 @@ def check_texts(table: Table, is_declared: NDArray[np.bool_]) -> None:
             _refuse(column, look, label)
     if free and len(free) == len(table.columns):
         raise ValueError(f"nothing can be learned from X: {_free_text(free)}")
-    if free:
-        warnings.warn(_free_text(free), UserWarning, stacklevel=2)
+    return _free_text(free) if free else None
 
 
 def _refuse(column: Column, look: Look, label: str) -> None:
