@@ -42,6 +42,7 @@ SHARED = (
     "random_state",
     "n_jobs",
     "categorical_features",
+    "missing",
 )
 
 
