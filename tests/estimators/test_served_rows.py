@@ -195,13 +195,15 @@ def test_new_holes_warn_once_a_call_and_point_at_the_user(model: Any) -> None:
         (row(wage=3, AGE=4), r"x holds 'wage', 'AGE', which is no column; give a value for each"),
         ([31.0, 4.0, "cook"], r"x has shape \(3,\); give a row of 7 values, in the order"),
         ([], r"x has shape \(0,\); give a row of 7 values"),
-        ([row(), list(row().values())], None),
+        ([list(row().values()), "seventy"], r"x has shape \(\); give a row of 7"),
+        ([np.zeros((1, 7))], r"x has shape \(1, 1, 7\); give a row of 7"),
+        ([row(), list(row().values())], "is of type list among dicts; give rows of one kind"),
         ([[1.0], [2.0]], r"x has shape \(1,\); give a row of 7"),
-        ("cook", None),
-        (3.0, None),
+        ("cook", "x is of type str; give a dict, a list, an array or a frame"),
+        (3.0, "x is of type float; give a dict, a list, an array or a frame"),
     ],
 )
-def test_wrong_rows_are_refused_aloud(model: Any, given_row: Any, text: str | None) -> None:
+def test_wrong_rows_are_refused_aloud(model: Any, given_row: Any, text: str) -> None:
     with pytest.raises((ValueError, TypeError), match=text):
         model.compile()(given_row)
 

@@ -139,10 +139,13 @@ class ServedRows:
         unknown = [repr(key) for key in row if key not in names]
         told = [f"lacks {shown_cells(absent)}"] if absent else []
         told += [f"holds {shown_cells(unknown)}, which is no column"] if unknown else []
+        if unknown:
+            advice = "leaving such keys out"
+        else:
+            advice = "{**dict.fromkeys(model.feature_names_in_), **x}, which adds None"
         raise ValueError(
-            f"x {' and '.join(told)}; give a value for each of {self._n_columns} columns, None "
-            "where it is missing; try {**dict.fromkeys(names), **x} if keys are left out on "
-            "purpose."
+            f"x {' and '.join(told)}; give a value for each of {self._n_columns} columns and no "
+            f"other, None where it is missing; try {advice}."
         )
 
     def _of_list(self, x: Sequence[Any]) -> NDArray[Any]:
@@ -154,7 +157,8 @@ class ServedRows:
             return self._of_array(array)
         rows = list(x) if is_several else [x]
         for values in rows:
-            self._check_width((len(values),) if hasattr(values, "__len__") else ())
+            shape = _shape(values)
+            self._check_width(shape if len(shape) < 2 else (len(rows), *shape))
         return self._rows(rows) if is_several else self._row(x)
 
     def _of_array(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -219,6 +223,13 @@ def _mapping(row: object, number: int) -> Mapping[Any, object]:
             f"x[{number}] is of type {type(row).__name__} among dicts; give rows of one kind."
         )
     return row
+
+
+def _shape(values: object) -> tuple[int, ...]:
+    """Shape of what should be one row."""
+    if isinstance(values, np.ndarray):
+        return values.shape
+    return (len(values),) if isinstance(values, list | tuple) else ()
 
 
 def _numbers(x: Sequence[Any]) -> NDArray[Any] | None:
