@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
     spinney::python::bind_rows(m);
     spinney::python::bind_tree(m);
     spinney::python::bind_forest(m);
+    spinney::python::bind_gains(m);
     spinney::python::bind_readout(m);
     spinney::python::bind_solvers(m);
     spinney::python::bind_optimizer(m);

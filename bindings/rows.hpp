@@ -15,6 +15,7 @@ struct Rows {
 void bind_rows(nb::module_& m);
 void bind_tree(nb::module_& m);
 void bind_forest(nb::module_& m);
+void bind_gains(nb::module_& m);
 void bind_readout(nb::module_& m);
 void bind_solvers(nb::module_& m);
 void bind_optimizer(nb::module_& m);

@@ -836,3 +836,92 @@ def vote_loss(votes, codes, slope, shared, deviation):
             wanted = of_any / n_classes + (1 - of_any) * (k == code)
             loss -= wanted * np.log(shares[k])
     return loss
+
+
+def column_gains(tree, X, targets, weights, counts, n_columns):
+    """Decrease of the squared loss that each column brings, beyond chance and in all.
+
+    `targets` are 0/1 of the classes, or numbers, one column an output.
+    """
+    beyond, in_all = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    path = decision_path(tree, X, score_of_products) > 0
+    for node in range(tree.n_nodes):
+        here = path[:, node] & (weights > 0)
+        w, Y, Z = weights[here], targets[here], X[here]
+        if tree.left[node] < 0:
+            if tree.is_linear and here.any():
+                for k, part in enumerate(leaf_hyperplanes(tree, tree.leaf_index[node])):
+                    gain = gain_of_score(Z @ part, Y[:, k], w)
+                    add_gain(gain, part, Z, Y[:, k], w, counts[here], n_columns, beyond, in_all)
+            continue
+        goes_right = path[here, tree.right[node]]
+        if not goes_right.any() or goes_right.all():
+            continue
+        right = np.average(Y[goes_right], axis=0, weights=w[goes_right])
+        left = np.average(Y[~goes_right], axis=0, weights=w[~goes_right])
+        gain = scatter(Y, w) - scatter(Y[goes_right], w[goes_right])
+        gain -= scatter(Y[~goes_right], w[~goes_right])
+        if not gain > 1e-12 * scatter(Y, w):
+            continue
+        part = np.zeros(X.shape[1])
+        for j, value in split_terms(tree, node):
+            part[j] = value
+        indices = np.flatnonzero(part)
+        if len(indices) == 1:
+            n = w.sum() ** 2 / (w**2 / counts[here]).sum()
+            chance = 2 * np.log(n_columns) + 2 * np.log(max(np.log(n), 1))
+            evidence = (n - 1) * min(gain / scatter(Y, w), 1)
+            in_all[indices] += gain
+            beyond[indices] += gain * max(1 - chance / evidence, 0)
+            continue
+        u = (right - left) / np.linalg.norm(right - left)
+        add_gain(gain, part, Z, Y @ u, w, counts[here], n_columns, beyond, in_all)
+    return beyond, in_all
+
+
+def leaf_hyperplanes(tree, leaf):
+    """Weights of a linear leaf, one row an output."""
+    rows = np.zeros((tree.n_outputs, tree.n_features))
+    for k in range(tree.n_outputs):
+        begin, end = tree.leaf_indptr[leaf * tree.n_outputs + k : leaf * tree.n_outputs + k + 2]
+        rows[k, tree.leaf_indices[begin:end]] = tree.leaf_weights[begin:end]
+    return rows
+
+
+def scatter(Y, w):
+    """Squared loss of rows that are answered by their mean."""
+    return float((w @ (Y - np.average(Y, axis=0, weights=w)) ** 2).sum())
+
+
+def covariance(a, b, w):
+    """Of two columns of weighted rows."""
+    return float(
+        np.average((a - np.average(a, weights=w)) * (b - np.average(b, weights=w)), weights=w)
+    )
+
+
+def gain_of_score(score, z, w):
+    """Decrease of the squared loss by the best line through a score that goes the right way."""
+    c, v = covariance(score, z, w), covariance(score, score, w)
+    return w.sum() * c * c / v if c > 1e-12 and v > 1e-12 else 0.0
+
+
+def add_gain(gain, part, Z, z, w, counts, n_columns, beyond, in_all):
+    """Share a gain by what the columns of a hyperplane explain of z."""
+    if gain <= 0:
+        return
+    columns = np.flatnonzero(part)
+    c = np.array([covariance(Z[:, j], z, w) for j in columns])
+    v = np.array([covariance(Z[:, j], Z[:, j], w) for j in columns])
+    shares = np.maximum(part[columns] * c, 0.0)
+    if shares.sum() <= 0:
+        shares = part[columns] ** 2 * v
+        if shares.sum() > 0:
+            in_all[columns] += gain * shares / shares.sum()
+        return
+    n = w.sum() ** 2 / (w**2 / counts).sum()
+    for j, share, cov, var in zip(columns, shares / shares.sum(), c, v, strict=True):
+        in_all[j] += gain * share
+        if share > 0:
+            evidence = (n - 1) * cov**2 / (var * covariance(z, z, w))
+            beyond[j] += gain * share * max(1 - 2 * np.log(n_columns) / evidence, 0)

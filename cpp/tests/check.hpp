@@ -48,6 +48,7 @@ void expect_throw(const Call& call, std::string_view claim,
 // One list of tests a file.
 std::vector<Test> extend_tests();
 std::vector<Test> forest_tests();
+std::vector<Test> gains_tests();
 std::vector<Test> grow_tests();
 std::vector<Test> leaf_tests();
 std::vector<Test> leaf_lasso_tests();

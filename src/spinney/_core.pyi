@@ -49,6 +49,18 @@ def apply(
     weights: _Float32,
     n_threads: int,
 ) -> _Int32: ...
+def column_gains(
+    rows: Rows,
+    tree: _TreeArrays,
+    leaf_nodes: _Int32,
+    classes: _Int32,
+    values: _Float64,
+    n_outputs: int,
+    weights: _Float64,
+    counts: _Float64,
+    n_columns: int,
+    n_threads: int,
+) -> tuple[_Float64, _Float64]: ...
 def linear_outputs(
     rows: Rows,
     leaves: _Int32,

@@ -255,6 +255,16 @@ def _deviation(values: NDArray[np.float64], weights: NDArray[np.float64]) -> flo
     return deviation if deviation > 0 else 1.0
 
 
+def counted_rows(sample_weight: NDArray[np.float64]) -> float:
+    """Number of rows that sample weights stand for.
+
+    Their sum, since weight k counts a row k times. Weights may also be shares that sum to 1; then
+    it is the number of equally weighted rows of the same spread, which does not depend on the unit.
+    """
+    shares = sample_weight / sample_weight.max()
+    return float(max(sample_weight.sum(), shares.sum() ** 2 / (shares @ shares)))
+
+
 def check_scales(scale: NDArray[np.float64], why: str = "", label_of: Label = PLACE) -> None:
     """Raise if a column, spoken of by its label, has a scale that a solver cannot square."""
     low, high = SCALES_OF_WIDE_ROWS

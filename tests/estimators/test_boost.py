@@ -229,8 +229,8 @@ def test_sizes_are_sums_over_the_trees() -> None:
     assert fitted.flops_ == pytest.approx(np.average(met, weights=weights))
 
 
-def test_importances_are_means_with_the_weights_of_the_trees() -> None:
-    fitted = boost().fit(X, Y)
+def test_shares_of_weights_are_means_with_the_weights_of_the_trees() -> None:
+    fitted = boost(importance_type="weight").fit(X, Y)
     scale = classification_problem(X, Y.astype(np.int32), 3, np.ones(180)).scale
     total = np.zeros(8)
     for tree, weight in zip(fitted.trees_, fitted.estimator_weights_, strict=True):

@@ -493,8 +493,8 @@ def test_sizes_are_sums_over_the_trees(leaf: str) -> None:
     assert fitted.flops_ == pytest.approx(np.average(met, weights=weights))
 
 
-def test_importances_are_means_over_the_trees() -> None:
-    fitted = forest().fit(X, Y)
+def test_shares_of_weights_are_means_over_the_trees() -> None:
+    fitted = forest(importance_type="weight").fit(X, Y)
     scale = classification_problem(X, Y.astype(np.int32), 3, np.ones(200)).scale
     parts = []
     for tree in fitted.trees_:

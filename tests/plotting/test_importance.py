@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.inspection import permutation_importance
 
 import spinney
 from spinney.plotting import FeatureImportanceDisplay
 from spinney.tree.importance import split_importances
-from tests.plotting.models import draw, rows_at_nodes, rows_for, trees_in
+from tests.plotting.models import draw, rows_at_nodes, rows_for, targets_for, trees_in
 from tests.small_models import FORESTS, classes, numbers, rows, small_model
 
 importance = FeatureImportanceDisplay.from_estimator
@@ -31,15 +32,30 @@ OF_ALL_ROWS = sorted(
 @pytest.mark.parametrize("name", OF_ALL_ROWS)
 def test_means_over_training_rows_are_those_of_the_estimator(name: str) -> None:
     model = small_model(name)
-    display = importance(model, rows_for(model))
-    np.testing.assert_allclose(display.mean, model.feature_importances_, atol=1e-12)
+    X, y = rows_for(model), targets_for(model)
+    display = importance(model, X, y)
+    assert display.importances.shape == (len(trees_in(model)), 3)
+    np.testing.assert_allclose(display.mean, model.feature_importances_, atol=1e-9)
+    refitted = clone(model).set_params(importance_type="weight").fit(X, y)
+    by_weight = importance(refitted, X)
+    np.testing.assert_allclose(by_weight.mean, refitted.feature_importances_, atol=1e-9)
+    assert by_weight.ax_.get_xlabel() == "share in the weights of the splits"
+
+
+@pytest.mark.parametrize("name", FORESTS)
+def test_without_targets_the_bars_are_the_importances_of_the_estimator(name: str) -> None:
+    model = small_model(name)
+    if hasattr(model, "feature_importances_"):
+        display = importance(model, rows_for(model))
+        assert np.array_equal(display.mean, model.feature_importances_)
+        assert len(display.importances) == 1
 
 
 @pytest.mark.parametrize("name", FORESTS)
 def test_importances_are_those_of_each_tree(name: str) -> None:
     model = small_model(name)
     X = rows_for(model)
-    display = importance(model, X)
+    display = importance(model, X, importance_type="weight")
     draw(display)
     assert display.importances.shape == (len(trees_in(model)), 3)
     if getattr(model, "encoding_", None) is not None:
@@ -54,7 +70,7 @@ def test_importances_are_those_of_each_tree(name: str) -> None:
 
 def test_spread_is_the_deviation_over_the_trees() -> None:
     model = small_model("co2_forest_classifier")
-    display = importance(model, rows())
+    display = importance(model, rows(), classes())
     np.testing.assert_allclose(display.mean, display.importances.mean(axis=0))
     np.testing.assert_allclose(display.spread, display.importances.std(axis=0))
     widths = [bar.get_width() for bar in display.bars_]
@@ -66,7 +82,7 @@ def test_spread_is_the_deviation_over_the_trees() -> None:
 
 def test_boosted_trees_count_by_their_weights() -> None:
     model = small_model("tao_boost_classifier")
-    display = importance(model, rows())
+    display = importance(model, rows(), importance_type="weight")
     has_split = np.array([len(tree.split_nodes) > 0 for tree in model.trees_])
     assert 1 < has_split.sum() < len(has_split)  # a tree of one leaf says nothing of columns
     shares = np.where(has_split, model.estimator_weights_, 0.0)
@@ -98,7 +114,8 @@ def test_sparse_rows_count_as_dense_ones() -> None:
     model = spinney.TAOForestRegressor(2, max_depth=2, max_iter=2, random_state=0)
     model.fit(sp.csr_matrix(X), numbers())
     for kind in (np.asarray, sp.csr_matrix):
-        np.testing.assert_allclose(importance(model, kind(X)).mean, model.feature_importances_)
+        display = importance(model, kind(X), numbers())
+        np.testing.assert_allclose(display.mean, model.feature_importances_)
 
 
 def test_the_most_important_columns_are_drawn_first() -> None:
@@ -134,7 +151,21 @@ def test_importances_by_permutation_are_drawn() -> None:
 def test_a_bare_tree_has_importances() -> None:
     model = small_model("tao_tree_classifier")
     display = importance(model.tree_, rows())
-    np.testing.assert_allclose(display.mean, model.feature_importances_)
+    of_model = importance(model, rows(), importance_type="weight")
+    assert np.array_equal(display.mean, of_model.mean)
+
+
+def test_kinds_that_cannot_be_drawn_are_refused() -> None:
+    model = small_model("tao_tree_classifier")
+    with pytest.raises(ValueError, match="importance_type='cover'; give one of"):
+        importance(model, rows(), importance_type="cover")
+    with pytest.raises(ValueError, match="knows no gains"):
+        importance(model.tree_, rows(), classes(), importance_type="gain")
+    by_weight = clone(model).set_params(importance_type="weight").fit(rows(), classes())
+    with pytest.raises(ValueError, match="give the targets"):
+        importance(by_weight, rows(), importance_type="gain")
+    found = importance(by_weight, rows(), classes(), importance_type="gain")
+    np.testing.assert_allclose(found.mean, model.feature_importances_)
 
 
 def test_given_axes_are_used() -> None:

@@ -19,12 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Problem
+from spinney.data import counted_rows as counted_rows  # others read it from here
 from spinney.ensembles.copies import GappedCopies
 from spinney.ensembles.seeds import COPIES, ROWS, stream, tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
 from spinney.optimize.trace import Trace
-from spinney.tree.route import outputs
+from spinney.tree.gains import GainTask, gain_task
+from spinney.tree.route import outputs, outputs_at
 from spinney.tree.structure import Tree
 
 
@@ -157,14 +159,32 @@ def _optimized_tree(
     return optimize_tree(more, grown, replace(options, seed=own_seed))
 
 
-def counted_rows(sample_weight: NDArray[np.float64]) -> float:
-    """Number of rows that sample weights stand for.
+class RoundWeights:
+    """Each tree is judged by the row weights of its round, which follow from the trees before it.
 
-    Their sum, since weight k counts a row k times. Weights may also be shares that sum to 1; then
-    it is the number of equally weighted rows of the same spread, which does not depend on the unit.
+    With `resample` too: what is drawn stands for these weights.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_threads : int, default=1
     """
-    shares = sample_weight / sample_weight.max()
-    return float(max(sample_weight.sum(), shares.sum() ** 2 / (shares @ shares)))
+
+    def __init__(self, problem: Problem, n_threads: int = 1) -> None:
+        self._problem, self._n_threads = problem, n_threads
+        self._total = float(problem.sample_weight.sum())
+        self._weights = problem.sample_weight / self._total
+        self._given = gain_task(problem)
+
+    def task(self) -> GainTask:
+        """The classes, with the weights of the round."""
+        return self._given.with_weights(self._total * self._weights)
+
+    def follow(self, tree: Tree, leaf_nodes: NDArray[np.int32], share: float) -> None:
+        """Raise the weights of the rows that a tree of this say gets wrong."""
+        said = outputs_at(tree, leaf_nodes, self._problem.rows, self._n_threads)
+        is_wrong = said.argmax(axis=1) != self._problem.classes
+        self._weights = reweighted(self._weights, is_wrong, share)
 
 
 def labels_of(tree: Tree, problem: Problem, n_threads: int = 1) -> NDArray[np.intp]:

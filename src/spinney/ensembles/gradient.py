@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.data import Problem
 from spinney.ensembles.rows import draw_rows
@@ -33,7 +34,8 @@ from spinney.optimize.fao import (
     optimize_forest,
 )
 from spinney.optimize.trace import Trace
-from spinney.tree.route import outputs
+from spinney.tree.gains import GainTask, gain_task
+from spinney.tree.route import outputs, outputs_at
 from spinney.tree.structure import Topology, Tree
 
 
@@ -109,6 +111,39 @@ def gradient_boost(
         yield AddedTree(tree, found.trace.at("leaves"))
         sums += outputs(tree, problem.rows, options.n_threads)
         number += 1
+
+
+class Residuals:
+    """Each tree is judged by the negative gradient of the loss that the trees before it leave.
+
+    Parameters
+    ----------
+    problem : Problem
+    loss : ForestLoss
+        In units of the targets' scale, as trees are fitted to it.
+    first : float64[n_outputs]
+        What is said before any tree is asked, in the unit of the targets.
+    n_threads : int, default=1
+    """
+
+    def __init__(
+        self, problem: Problem, loss: ForestLoss, first: Array, n_threads: int = 1
+    ) -> None:
+        self._problem, self._loss, self._n_threads = problem, loss, n_threads
+        self._wanted = wanted_scores(problem, loss)
+        self._sums = np.tile(first, (problem.n_rows, 1))
+        self._given = gain_task(problem)
+
+    def task(self) -> GainTask:
+        """The gradient at the present sums."""
+        scores = self._sums / self._problem.target_scale
+        downhill = self._loss.downhill(self._wanted, scores, self._problem.classes)
+        return self._given.with_values(downhill)
+
+    def follow(self, tree: Tree, leaf_nodes: NDArray[np.int32], share: float) -> None:
+        """Add what a tree says; its leaves hold its share in the sum already."""
+        del share
+        self._sums += outputs_at(tree, leaf_nodes, self._problem.rows, self._n_threads)
 
 
 def first_scores(problem: Problem, loss: ForestLoss) -> Array:

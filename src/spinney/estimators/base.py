@@ -33,7 +33,7 @@ from spinney.estimators.encoded import (
 )
 from spinney.estimators.fingerprint import generator_state, identity_of
 from spinney.estimators.holes import RULES, row_reader
-from spinney.estimators.parameters import check_choice
+from spinney.estimators.parameters import IMPORTANCE_TYPES, check_choice
 from spinney.estimators.predictor import Compilable
 from spinney.estimators.readout import Readout
 from spinney.estimators.reported import Reported
@@ -51,6 +51,8 @@ from spinney.estimators.validation import (
 from spinney.progress import Asked, FitEvent, Listener, Progress, check_callback, display_for
 from spinney.tables import Table, TableEncoding, TypicalRow, check_categorical_features
 from spinney.tables.table import label_of
+from spinney.tree.gains import GainImportances, GainRule, SameForAll
+from spinney.tree.importance import WeightImportances
 from spinney.tree.structure import Tree
 
 #: Rows that the core gives to one thread in any case.
@@ -63,6 +65,7 @@ class Estimator(CallbackSupportMixin, Compilable, Reported):  # type: ignore[mis
     encoding_: TableEncoding | None
     typical_: TypicalRow
     stopped_by_callback_ = False  # a fit that a callback ends says otherwise
+    importance_type = "weight"  # that of models of older releases, which do not know the word
     _is_kept: NDArray[np.bool_]  # which of the given rows have a weight
     _checkpoint = Checkpoint()  # that of a fit under way, if it has one
     _progress = Progress()  # those who listen to a fit under way, if there are any
@@ -245,6 +248,17 @@ class Estimator(CallbackSupportMixin, Compilable, Reported):  # type: ignore[mis
             self.typical_ = learn_typical(self.encoding_, rows, problem, self._n_threads())
         return problem
 
+    def _importances(self, problem: Problem) -> GainImportances | WeightImportances:
+        """What sums the importances of the coordinates over the trees."""
+        if self.importance_type == "weight":
+            return WeightImportances(problem.sample_weight, problem.scale)
+        rule = self._gain_rule(problem)
+        return GainImportances(problem.rows, problem.n_features, rule, self._n_threads())
+
+    def _gain_rule(self, problem: Problem) -> GainRule:
+        """What the splits of each tree are judged by."""
+        return SameForAll(problem)
+
     def _importances_of_columns(self, importances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Importances of the given columns, from those of their coordinates."""
         if self.encoding_ is None:
@@ -287,6 +301,7 @@ class Classification(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
         self._check_parameters()
+        check_choice("importance_type", self.importance_type, IMPORTANCE_TYPES)
         is_continued = self._is_continued()
         rows, classes, codes = check_rows_and_classes(self, X, y, reset=not is_continued)
         if is_continued:
@@ -326,6 +341,7 @@ class Regression(RegressorMixin, Estimator):  # type: ignore[misc]
 
     def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
         self._check_parameters()
+        check_choice("importance_type", self.importance_type, IMPORTANCE_TYPES)
         rows, targets = check_rows_and_targets(self, X, y, reset=not self._is_continued())
         weights = check_sample_weight(sample_weight, len(targets))
         self._is_kept = weights > 0

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from spinney import _core
 from spinney.data import Problem, as_rows
-from spinney.ensembles.boosting import BoostedTree, BoostingRule, boost_trees
+from spinney.ensembles.boosting import BoostedTree, BoostingRule, RoundWeights, boost_trees
 from spinney.ensembles.calibration import (
     FEW_TREES,
     ProbabilityMap,
@@ -36,6 +36,7 @@ from spinney.estimators.warn_caller import warn_caller
 from spinney.estimators.watch import Judged, VoteWatch, given_classes
 from spinney.estimators.watched import BoostedForest
 from spinney.tree.forest import Forest
+from spinney.tree.gains import GainRule
 from spinney.tree.structure import Tree
 
 ALGORITHMS = ("samme", "m1")
@@ -130,6 +131,9 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -161,7 +165,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
     flops_ : float
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the splits, averaged over the trees with their weights.
+        Share of each feature in what the splits are good for, see `importance_type`.
     probability_slope_, probability_votes_ : float
         The map to probabilities, if `calibrate`: those of v weighted votes, in units of the mean
         weight of a tree, are proportional to
@@ -226,6 +230,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -260,6 +265,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Weighted votes, divided by the sum of the weights.
@@ -432,6 +438,9 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         )
         self.estimator_weights_ = weights
         self.estimator_errors_ = np.array([member.error for member in members])
+
+    def _gain_rule(self, problem: Problem) -> GainRule:
+        return RoundWeights(problem, self._n_threads())
 
     def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
         rows = as_rows(self._checked_rows(X))

@@ -222,6 +222,9 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -247,7 +250,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
     flops_ : float
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean over the trees of the share of each feature in the splits.
+        Share of each feature in what the splits are good for, see `importance_type`.
     oob_score_ : float
         Accuracy on the rows that trees did not see, if `oob_score`.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
@@ -307,6 +310,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_norm = max_norm
@@ -337,6 +341,7 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type
 
 
 class CO2ForestRegressor(_CO2Forest, SampledRegressor):
@@ -416,6 +421,9 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -439,7 +447,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
     flops_ : float
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean over the trees of the share of each feature in the splits.
+        Share of each feature in what the splits are good for, see `importance_type`.
     oob_score_ : float
         R² on the rows that trees did not see, if `oob_score`.
     oob_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs)
@@ -489,6 +497,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_norm = max_norm
@@ -516,6 +525,7 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type
 
 
 class CO2TreeClassifier(_CO2Tree, TreeClassifier):
@@ -579,6 +589,9 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -602,7 +615,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
     flops_ : float
         Mean number of parameters a training row meets.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the splits.
+        Share of each feature in what the splits are good for, see `importance_type`.
 
     References
     ----------
@@ -643,6 +656,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.max_norm = max_norm
         self.learning_rate = learning_rate
@@ -665,6 +679,7 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type
 
 
 class CO2TreeRegressor(_CO2Tree, TreeRegressor):
@@ -724,6 +739,9 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -745,7 +763,7 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
     flops_ : float
         Mean number of parameters a training row meets.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the splits.
+        Share of each feature in what the splits are good for, see `importance_type`.
 
     References
     ----------
@@ -784,6 +802,7 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.max_norm = max_norm
         self.learning_rate = learning_rate
@@ -804,3 +823,4 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type

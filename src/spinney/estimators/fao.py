@@ -401,6 +401,9 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -434,7 +437,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     flops_ : float
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the splits, averaged over the trees.
+        Share of each feature in what the splits are good for, see `importance_type`.
     probability_slope_ : float
         The map to probabilities, if `calibrate`: they are proportional to
         ``exp(probability_slope_ * s)`` for scores s. `probability_votes_` is 0.
@@ -486,6 +489,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.n_forests = n_forests
         self.n_trees = n_trees
@@ -516,6 +520,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -629,6 +634,9 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -660,7 +668,7 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     flops_ : float
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the splits, averaged over the trees.
+        Share of each feature in what the splits are good for, see `importance_type`.
 
     References
     ----------
@@ -707,6 +715,7 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.n_forests = n_forests
         self.n_trees = n_trees
@@ -735,3 +744,4 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type

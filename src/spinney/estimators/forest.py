@@ -205,6 +205,9 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -232,7 +235,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
     flops_ : float
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean over the trees of the share of each feature in the splits.
+        Share of each feature in what the splits are good for, see `importance_type`.
     oob_score_ : float
         Accuracy on the rows that trees did not see, if `oob_score`.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
@@ -297,6 +300,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -330,6 +334,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -421,6 +426,9 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -446,7 +454,7 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
     flops_ : float
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean over the trees of the share of each feature in the splits.
+        Share of each feature in what the splits are good for, see `importance_type`.
     oob_score_ : float
         R² on the rows that trees did not see, if `oob_score`.
     oob_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs)
@@ -506,6 +514,7 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -537,3 +546,4 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type

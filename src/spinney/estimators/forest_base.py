@@ -19,7 +19,6 @@ from spinney.estimators.tao_base import TAOEstimator
 from spinney.estimators.warn_caller import warn_caller
 from spinney.optimize.trace import Trace
 from spinney.tree.forest import Forest
-from spinney.tree.importance import split_importances
 from spinney.tree.route import apply
 from spinney.tree.size import count_flops
 from spinney.tree.structure import Tree
@@ -99,21 +98,19 @@ class ForestEstimator(Estimator):
     ) -> None:
         """Set the attributes that describe the trees; `shares` weight their importances."""
         forest = Forest(tuple(trees))
-        importances = np.zeros(problem.n_features)
+        importances = self._importances(problem)
         flops = 0.0
         for number, tree in enumerate(trees):
             # One tree after the other: leaves of all rows in all trees may be gigabytes.
-            reached = tree.leaf_index[apply(tree, problem.rows, self._n_threads())]
-            leaf_rows = _total_weights(reached, problem.sample_weight, tree.n_leaves)
+            leaf_nodes = apply(tree, problem.rows, self._n_threads())
+            leaves = tree.leaf_index[leaf_nodes]
+            leaf_rows = _total_weights(leaves, problem.sample_weight, tree.n_leaves)
             flops += count_flops(tree, leaf_rows)
-            importances += shares[number] * split_importances(tree, leaf_rows, problem.scale)
-        total = importances.sum()
+            importances.add(tree, leaf_nodes, float(shares[number]))
         self.forest_ = forest
         self.n_parameters_ = forest.n_parameters
         self.flops_ = flops
-        if total > 0:
-            importances = importances / total
-        self.feature_importances_ = self._importances_of_columns(importances)
+        self.feature_importances_ = self._importances_of_columns(importances.shares())
 
 
 class TracedForest(ForestEstimator, TAOEstimator):

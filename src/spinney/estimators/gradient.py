@@ -15,7 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney import _core
 from spinney.data import Problem, as_rows
-from spinney.ensembles.gradient import AddedTree, GradientRule, first_scores, gradient_boost
+from spinney.ensembles.gradient import (
+    AddedTree,
+    GradientRule,
+    Residuals,
+    first_scores,
+    gradient_boost,
+)
 from spinney.estimators.parameters import (
     check_choice,
     check_real,
@@ -27,6 +33,7 @@ from spinney.estimators.watch import Judged, LossWatch
 from spinney.estimators.watched import BoostedForest
 from spinney.optimize.fao import FAOOptions
 from spinney.tree.forest import Forest
+from spinney.tree.gains import GainRule
 from spinney.tree.route import outputs
 from spinney.tree.structure import Tree
 
@@ -88,6 +95,10 @@ class _GradientBoosting(SummedForest, BoostedForest):
             np.ones(len(members)),
         )
         self._fitted_loss = self.loss
+
+    def _gain_rule(self, problem: Problem) -> GainRule:
+        loss = self._loss(problem.target_scale)
+        return Residuals(problem, loss, self.first_scores_, self._n_threads())
 
     def _members(self) -> list[AddedTree]:
         """Trees of the last fit, if this one goes on from it."""
@@ -234,6 +245,9 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -270,6 +284,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
     probability_slope_ : float
         The map to probabilities, if `calibrate`: they are proportional to
         ``exp(probability_slope_ * s)`` for scores s. `probability_votes_` is 0.
+        Share of each feature in what the splits are good for, see `importance_type`.
 
     References
     ----------
@@ -317,6 +332,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -346,6 +362,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Scores of the first tree, the first two, and so on.
@@ -459,6 +476,9 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -489,7 +509,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
     flops_ : float
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the splits, averaged over the trees.
+        Share of each feature in what the splits are good for, see `importance_type`.
 
     References
     ----------
@@ -536,6 +556,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -564,6 +585,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type
 
     def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Predictions of the first tree, the first two, and so on.

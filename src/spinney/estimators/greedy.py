@@ -121,6 +121,9 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -146,7 +149,7 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
     flops_ : float
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean over the trees of the share of each feature in the splits.
+        Share of each feature in what the splits are good for, see `importance_type`.
     oob_score_ : float
         Accuracy on the rows that trees did not see, if `oob_score`.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
@@ -200,6 +203,7 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.n_estimators = n_estimators
         self.split = split
@@ -226,6 +230,7 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type
 
 
 class GreedyForestRegressor(_GreedyForest, SampledRegressor):
@@ -296,6 +301,9 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -319,7 +327,7 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
     flops_ : float
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean over the trees of the share of each feature in the splits.
+        Share of each feature in what the splits are good for, see `importance_type`.
     oob_score_ : float
         R² on the rows that trees did not see, if `oob_score`.
     oob_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs)
@@ -367,6 +375,7 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.n_estimators = n_estimators
         self.split = split
@@ -390,3 +399,4 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type

@@ -83,6 +83,9 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -108,7 +111,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
     flops_ : float
         Mean number of parameters a training row meets in all trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean over the trees of the share of each feature in the splits.
+        Share of each feature in what the splits are good for, see `importance_type`.
     probability_slope_, probability_votes_ : float
         The map to probabilities, if `calibrate`: those of v votes, or summed class fractions, are
         proportional to ``(v + probability_votes_ / n_classes_) ** probability_slope_``.
@@ -167,6 +170,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.n_estimators = n_estimators
         self.split = split
@@ -187,6 +191,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class of the largest mean probability; ties are resolved or rejected as `on_tie` says.

@@ -22,6 +22,7 @@ SPLITS = ("oblique", "axis")
 SPLITS_OF_SUMS = (*SPLITS, "mixed")  # of forests whose trees add up
 LEAVES = ("constant", "linear")
 LEAF_PENALTIES = ("l1", "l2")
+IMPORTANCE_TYPES = ("gain", "weight")
 ORDERS = ("leaves_first", "root_first")
 
 

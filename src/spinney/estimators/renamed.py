@@ -70,6 +70,10 @@ RENAMED = (
 )
 
 
+OF_OLDER_MODELS = {"importance_type": "weight"}
+"""What parameters that have been added since are of older models, if not their defaults."""
+
+
 class _OldName:
     """The attribute of an old name: the value under the new one."""
 
@@ -126,12 +130,18 @@ class OldNames(ExplainedCalls):
     def __setstate__(self, state: dict[str, Any]) -> None:
         kind = type(self)
         # Of an older release, it may also lack parameters that have been added since.
-        super().__setstate__(_defaults(kind) | current_names(kind, state))
+        super().__setstate__(_defaults(kind) | older_values(kind) | current_names(kind, state))
 
 
 def renamed_parameters(kind: type[Any]) -> dict[str, Renamed]:
     """Old names that a class of estimators takes, with what became of them."""
     return getattr(kind, "_renamed", {})
+
+
+def older_values(kind: type[Any]) -> dict[str, Any]:
+    """Parameters that mean something else in models of older releases than by default."""
+    names = set(kind._get_param_names())
+    return {name: value for name, value in OF_OLDER_MODELS.items() if name in names}
 
 
 def current_names(kind: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -160,6 +160,9 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -185,14 +188,19 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
     flops_ : float
         Mean number of parameters a training row meets on its way to a leaf.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean share of each feature in the splits, see Notes.
+        Share of each feature in what the splits are good for, see `importance_type` and Notes.
 
     Notes
     -----
-    `feature_importances_` gives feature j at split i the share
-    ``|w_ij| s_j / sum_k |w_ik| s_k`` with ``s`` the scales of the columns in training, sums the
-    shares over the splits with the weight of the rows that reach them, and divides by the total.
-    It is zero for a tree without splits. Weights of linear leaves do not count.
+    `feature_importances_` shares the gain of a split, which is the decrease of the Gini impurity
+    (of the squared error for numbers) of its rows, among its features by
+    ``max(w_j Cov(x_j, u), 0)``, ``u`` being the targets in the direction from the left side's mean
+    to the right side's, and takes off what chance explains: a share with the squared correlation
+    ``r`` is multiplied by ``max(0, 1 - 2 log(d) / ((n - 1) r))`` where n rows reach the split and
+    d features vary. What linear leaves explain beyond a constant is shared in the same way. With
+    ``importance_type="weight"`` feature j gets ``|w_j| s_j / sum_k |w_k| s_k`` of the rows that
+    reach a split, ``s`` being the scales of the columns; leaves do not count. The sums over all
+    splits are divided by their total; they are zero for a tree without splits.
 
     References
     ----------
@@ -235,6 +243,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.max_depth = max_depth
         self.alpha = alpha
@@ -259,6 +268,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type
 
 
 class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
@@ -330,6 +340,9 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
     missing : {"fill", "error"}, default="fill"
         Of values to predict that are missing in columns that had none missing in training: fill
         them by the rule of the column, with a :class:`MissingValuesWarning`, or raise an error.
+    importance_type : {"gain", "weight"}, default="gain"
+        What `feature_importances_` sums: how much the splits on a column lower the loss of the
+        training rows beyond chance, or its share in the weights of the splits.
 
     Attributes
     ----------
@@ -353,7 +366,7 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
     flops_ : float
         Mean number of parameters a training row meets on its way to a leaf.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean share of each feature in the splits, as in :class:`TAOTreeClassifier`.
+        Share of each feature in what the splits are good for, see `importance_type`.
 
     References
     ----------
@@ -396,6 +409,7 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         verbose: int = 0,
         categorical_features: object = "from_dtype",
         missing: str = "fill",
+        importance_type: str = "gain",
     ) -> None:
         self.max_depth = max_depth
         self.alpha = alpha
@@ -420,3 +434,4 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         self.verbose = verbose
         self.categorical_features = categorical_features
         self.missing = missing
+        self.importance_type = importance_type

@@ -16,7 +16,6 @@ from spinney.estimators.base import Classification, Estimator, Regression
 from spinney.estimators.probabilities import softmax
 from spinney.estimators.readout import Readout
 from spinney.tree.forest import Forest
-from spinney.tree.importance import split_importances
 from spinney.tree.route import apply, decision_path
 from spinney.tree.size import count_flops, count_parameters
 from spinney.tree.structure import Tree
@@ -76,15 +75,15 @@ class TreeEstimator(Estimator):
 
     def _store_tree(self, tree: Tree, problem: Problem) -> None:
         """Set the attributes that describe the tree."""
-        leaves = tree.leaf_index[apply(tree, problem.rows, n_threads=self._n_threads())]
+        leaf_nodes = apply(tree, problem.rows, n_threads=self._n_threads())
         leaf_rows = np.zeros(tree.n_leaves)
-        np.add.at(leaf_rows, leaves, problem.sample_weight)
+        np.add.at(leaf_rows, tree.leaf_index[leaf_nodes], problem.sample_weight)
+        importances = self._importances(problem)
+        importances.add(tree, leaf_nodes, 1.0)
         self.tree_ = tree
         self.n_parameters_ = count_parameters(tree)
         self.flops_ = count_flops(tree, leaf_rows)
-        self.feature_importances_ = self._importances_of_columns(
-            split_importances(tree, leaf_rows, problem.scale)
-        )
+        self.feature_importances_ = self._importances_of_columns(importances.shares())
 
     def _outputs(self, X: ArrayLike) -> NDArray[np.float64]:
         """What the leaves say of each row: fractions, scores or values."""

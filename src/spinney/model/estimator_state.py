@@ -21,7 +21,7 @@ import spinney.estimators as estimators
 import spinney.images as images
 from spinney.estimators import RandomStructure, RegularizationPath
 from spinney.estimators.parameters import plain_value
-from spinney.estimators.renamed import current_names
+from spinney.estimators.renamed import current_names, older_values
 from spinney.images.scaling import new_scaler
 from spinney.model.fitted import check_fitted, fitted_names
 from spinney.model.refusal import checked_index, checked_list, checked_object, checked_text, refuse
@@ -92,7 +92,8 @@ def _estimator_of(given: dict[str, Any], reader: Reader, where: str) -> Any:
 def _parameters_of(given: Any, kind: Any, reader: Reader, where: str) -> dict[str, Any]:
     """Values of the constructor's parameters, of all of them and of no others.
 
-    A file of an older release may lack those that have been added since; they keep their defaults.
+    A file of an older release may lack those that have been added since; they keep their
+    defaults, or are what the release did.
     """
     states = checked_object(given, f"{where}.parameters")
     if reader.is_older:
@@ -103,7 +104,8 @@ def _parameters_of(given: Any, kind: Any, reader: Reader, where: str) -> dict[st
     missing = sorted(names - states.keys())
     if missing and not reader.is_older:
         refuse(f"{where} lacks the parameter {missing[0]!r} of {kind.__name__}")
-    return {name: reader.value_of(state, f"{where}.{name}") for name, state in states.items()}
+    found = {name: reader.value_of(state, f"{where}.{name}") for name, state in states.items()}
+    return older_values(kind) | found
 
 
 def _by_current_names(kind: Any, states: dict[str, Any], where: str) -> dict[str, Any]:

@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spinney.data import column_scales
 from spinney.plotting.canvas import axes_or_new, check_matplotlib, figure_of, foreground
 from spinney.plotting.colors import FEW, QUIET
 from spinney.plotting.fitted import (
     Names,
     checked_count,
     column_names,
-    encoding_of,
-    leaf_totals,
-    rows_of,
     trees_of,
 )
 from spinney.plotting.text import plain
-from spinney.tree.importance import split_importances
+from spinney.plotting.tree_importances import TYPES, checked_type, gain_shares, weight_shares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +50,7 @@ class FeatureImportanceDisplay:
     spread: NDArray[np.float64]
     names: list[str]
     order: NDArray[np.intp]
-    what: str = "share in the splits"
+    what: str = "importance"
     ax_: Axes = field(init=False)
     figure_: Figure = field(init=False)
     bars_: Any = field(init=False)
@@ -64,7 +60,9 @@ class FeatureImportanceDisplay:
         cls,
         model: Any,
         X: Any,
+        y: ArrayLike | None = None,
         *,
+        importance_type: str | None = None,
         max_features: int = 20,
         feature_names: Names | None = None,
         ax: Axes | None = None,
@@ -76,9 +74,15 @@ class FeatureImportanceDisplay:
         model : fitted estimator
             Any tree or forest of the library.
         X : frame, array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows that say which splits matter and how much each column varies. With the training
-            rows, all of one weight, the means are those of `feature_importances_`; where
+            Rows by which the trees are judged.
+        y : array-like or None, default=None
+            Their targets. With ``importance_type="gain"`` they are needed to tell the trees apart:
+            without, the bars are `feature_importances_`, and no tree has a dot. With the training
+            rows and targets, all of one weight, the means are `feature_importances_` too; where
             categories became means of the target, nearly so.
+        importance_type : {"gain", "weight"} or None, default=None
+            How much the splits on a column lower the loss, beyond chance, or its share in the
+            weights of the splits, which needs no targets. None is that of the model.
         max_features : int, default=20
             Most columns to draw.
         feature_names : sequence of str, optional
@@ -97,24 +101,16 @@ class FeatureImportanceDisplay:
         >>> from spinney.plotting import FeatureImportanceDisplay
         >>> X, y = load_iris(return_X_y=True)
         >>> forest = TAOForestClassifier(n_estimators=4, max_depth=2, random_state=0).fit(X, y)
-        >>> display = FeatureImportanceDisplay.from_estimator(forest, X)
+        >>> display = FeatureImportanceDisplay.from_estimator(forest, X, y)
         >>> display.importances.shape
         (4, 4)
         """
         check_matplotlib()
-        trees, rows, encoding = trees_of(model), rows_of(model, X), encoding_of(model)
+        trees_of(model)  # raises unless there are any
         names = column_names(model, feature_names)
-        scale = column_scales(rows, np.ones(rows.shape[0]))
-        by_coordinate = np.array(
-            [split_importances(tree, leaf_totals(tree, rows), scale) for tree in trees]
-        )
-        importances = by_coordinate
-        if encoding is not None:
-            importances = np.zeros((len(trees), encoding.n_columns))
-            np.add.at(importances.T, encoding.columns, by_coordinate.T)
-        return cls._of(
-            importances, _shares(model, importances), names, max_features, "share in the splits", ax
-        )
+        kind = checked_type(model, importance_type)
+        found = gain_shares(model, X, y) if kind == "gain" else weight_shares(model, X)
+        return cls._of(*found, names, max_features, TYPES[kind], ax)
 
     @classmethod
     def from_importances(
@@ -219,11 +215,3 @@ class FeatureImportanceDisplay:
         if self.importances.min() >= 0:
             self.ax_.set_xlim(left=0)
         return self
-
-
-def _shares(model: Any, importances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weight of each tree in the mean; trees without a split have no say."""
-    shares = np.asarray(getattr(model, "estimator_weights_", np.ones(len(importances))), float)
-    shares = np.where(importances.sum(axis=1) > 0, shares, 0.0)
-    total = float(shares.sum())
-    return shares / total if total > 0 else np.full(len(shares), 1.0 / len(shares))

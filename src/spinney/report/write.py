@@ -130,6 +130,7 @@ def _document(
         "flops": getattr(subject.model, "flops_", None),
         "parameters": _parameters(subject.model),
         "importances": figures.importances(subject),
+        "importanceType": getattr(subject.model, "importance_type", "weight"),
         "training": figures.training(subject),
         "compared": figures.compared(subject, rows, baselines),
         "errorName": figures.ERROR_NAMES[subject.is_classifier],

@@ -201,22 +201,7 @@ class Forest:
         """The packed copy of the trees."""
         for tree in self.trees:
             tree.check()  # cheap beside packing; trees may come from anywhere
-        arrays = [
-            (
-                tree.left,
-                tree.right,
-                tree.bias,
-                tree.split_indptr,
-                tree.split_indices,
-                tree.split_weights,
-                tree.leaf_values,
-                tree.leaf_indptr,
-                tree.leaf_indices,
-                tree.leaf_weights,
-                tree.is_linear,
-            )
-            for tree in self.trees
-        ]
+        arrays = [tree.as_arrays for tree in self.trees]
         return _core.Forest(arrays, self.n_features, self.n_outputs)
 
 

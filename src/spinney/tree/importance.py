@@ -1,9 +1,12 @@
-"""How much each feature takes part in the splits of a tree.
+"""How much each feature takes part in the splits of a tree, whatever the splits are good for.
 
-Only the splits count, not the weights of linear leaves.
+Only the splits count, not the weights of linear leaves. What splits are good for is in
+:mod:`spinney.tree.gains`.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,3 +69,34 @@ def split_importances(
     np.add.at(importances, tree.split_indices, shares)
     total = importances.sum()
     return importances / total if total > 0 else importances
+
+
+@dataclass(eq=False)
+class WeightImportances:
+    """Mean over trees of the shares of the features in their splits.
+
+    Parameters
+    ----------
+    weights : float64 ndarray of shape (n_rows,)
+        Of the rows.
+    scale : float64 ndarray of shape (n_features,)
+        Of the columns.
+    """
+
+    weights: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    _sums: NDArray[np.float64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._sums = np.zeros(len(self.scale))
+
+    def add(self, tree: Tree, leaf_nodes: NDArray[np.int32], share: float) -> None:
+        """Add the shares in the next tree, which counts `share` in the ensemble."""
+        leaves = tree.leaf_index[leaf_nodes]
+        leaf_rows = np.bincount(leaves, weights=self.weights, minlength=tree.n_leaves)
+        self._sums += share * split_importances(tree, leaf_rows.astype(np.float64), self.scale)
+
+    def shares(self) -> NDArray[np.float64]:
+        """The mean, float64 of shape (n_features,); zeros if no tree has a split."""
+        total = self._sums.sum()
+        return self._sums / total if total > 0 else self._sums

@@ -34,7 +34,14 @@ def outputs(tree: Tree, rows: _core.Rows, n_threads: int = 1) -> NDArray[np.floa
 
     Constant leaves give their values, linear leaves intercept + weights . x, before any softmax.
     """
-    leaves = tree.leaf_index[apply(tree, rows, n_threads)]
+    return outputs_at(tree, apply(tree, rows, n_threads), rows, n_threads)
+
+
+def outputs_at(
+    tree: Tree, leaf_nodes: NDArray[np.int32], rows: _core.Rows, n_threads: int = 1
+) -> NDArray[np.float64]:
+    """What the leaves say of each row, given the node numbers of these leaves."""
+    leaves = tree.leaf_index[leaf_nodes]
     if not tree.is_linear:
         values: NDArray[np.float64] = tree.leaf_values[leaves]
         return values

@@ -24,6 +24,20 @@ DEEPEST_COMPLETE = 24
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
+NativeArrays = tuple[
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.float64],
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.float32],
+    NDArray[np.float64],
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.float32],
+    bool,
+]
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -113,6 +127,23 @@ class Tree:
     def is_linear(self) -> bool:
         """Whether the leaves are linear functions of the row."""
         return self.leaf_kind == "linear"
+
+    @property
+    def as_arrays(self) -> NativeArrays:
+        """The tree as the native core reads it."""
+        return (
+            self.left,
+            self.right,
+            self.bias,
+            self.split_indptr,
+            self.split_indices,
+            self.split_weights,
+            self.leaf_values,
+            self.leaf_indptr,
+            self.leaf_indices,
+            self.leaf_weights,
+            self.is_linear,
+        )
 
     @cached_property
     def split_nodes(self) -> NDArray[np.int32]:

@@ -201,7 +201,11 @@ function importanceCard() {
     "Importance of columns",
     isPicture ? picture(report.importances, "Importance of each pixel") : null,
     barTable(items, { few: isPicture ? 6 : 12, label: "Importance of columns" }),
-    quiet("Share of each column in the splits, weighted by the rows that they part."),
+    quiet(
+      report.importanceType === "gain"
+        ? "Share of each column in what the splits lower the loss of the training rows by."
+        : "Share of each column in the splits, weighted by the rows that they part.",
+    ),
   );
 }
 
