@@ -104,10 +104,10 @@ struct Judged {
     std::vector<double> direction;
 };
 
-/// Moments of the columns of a hyperplane over its rows, and of its score.
-struct HyperplaneMoments {
+/// Moments of the columns of a hyperplane over its rows.
+struct ColumnMoments {
     std::vector<double> covariance, variance;  ///< with the targets, of each column
-    double target_variance = 0.0, score_variance = 0.0;
+    double target_variance = 0.0;
 };
 
 /// Calls visit(entry, x) for the columns of a hyperplane that row n holds.
@@ -142,42 +142,90 @@ std::vector<double> targets_along(const Judged& judged, const NodeSums& sums, co
     return z;
 }
 
+/// Sums of values, their squares and their products with the targets, column by column.
+struct ColumnSums {
+    std::vector<double> values, squares, products;
+    explicit ColumnSums(std::size_t size) : values(size), squares(size), products(size) {}
+
+    /// A row of all columns: plain arrays, which the compiler adds several at a time.
+    void add(const double* __restrict x, double w, double wz) {
+        double* __restrict value = values.data();
+        double* __restrict square = squares.data();
+        double* __restrict product = products.data();
+        const std::size_t size = values.size();
+        for (std::size_t e = 0; e < size; ++e) {
+            const double wx = w * x[e];
+            value[e] += wx;
+            square[e] += wx * x[e];
+            product[e] += wz * x[e];
+        }
+    }
+    void add(std::size_t e, double x, double w, double wz) {
+        values[e] += w * x;
+        squares[e] += w * x * x;
+        products[e] += wz * x;
+    }
+};
+
+/// Dense values are measured from those of one row, or squares would cancel far from 0.
+template <class T>
+void sum_columns(const DenseRowsOf<T>& rows, const Judged& judged, std::span<const double> z, const GainTask& task,
+                 std::span<const std::int32_t>, ColumnSums& sums) {
+    const std::size_t size = judged.columns.size();
+    std::vector<double> origin(size), x(size);
+    for (std::size_t e = 0; e < size; ++e)
+        origin[e] = static_cast<double>(rows.row(judged.rows[0])[static_cast<std::size_t>(judged.columns[e])]);
+    for (std::size_t i = 0; i < z.size(); ++i) {
+        const T* values = rows.row(judged.rows[i]).data();
+        for (std::size_t e = 0; e < size; ++e)
+            x[e] = static_cast<double>(values[static_cast<std::size_t>(judged.columns[e])]) - origin[e];
+        const double w = task.weights[judged.rows[i]];
+        sums.add(x.data(), w, w * z[i]);
+    }
+}
+void sum_columns(const SparseRows& rows, const Judged& judged, std::span<const double> z, const GainTask& task,
+                 std::span<const std::int32_t> entry_of_column, ColumnSums& sums) {
+    for (std::size_t i = 0; i < z.size(); ++i) {
+        const double w = task.weights[judged.rows[i]];
+        visit_entries(rows, judged.rows[i], judged, entry_of_column,
+                      [&](std::size_t e, double x) { sums.add(e, x, w, w * z[i]); });
+    }
+}
+
 template <Design D>
-HyperplaneMoments moments_of(const D& rows, const Judged& judged, const NodeSums& sums, const GainTask& task,
-                             std::span<const std::int32_t> entry_of_column) {
+ColumnMoments moments_of(const D& rows, const Judged& judged, const NodeSums& sums, const GainTask& task,
+                         std::span<const std::int32_t> entry_of_column) {
     const std::size_t size = judged.columns.size();
     const double total = sums.weight[judged.node];
     const std::vector<double> z = targets_along(judged, sums, task);
-    // Dense values are measured from those of one row, or squares would cancel far from 0.
-    std::vector<double> origin(size), sum(size);
-    if constexpr (!is_sparse<D>)
-        visit_entries(rows, judged.rows[0], judged, entry_of_column, [&](std::size_t e, double x) { origin[e] = x; });
-    HyperplaneMoments out{std::vector<double>(size), std::vector<double>(size)};
-    double score_sum = 0.0;
-    for (std::size_t i = 0; i < z.size(); ++i) {
-        const double w = task.weights[judged.rows[i]];
-        const double wz = w * z[i];
-        double score = 0.0;
-        visit_entries(rows, judged.rows[i], judged, entry_of_column, [&](std::size_t e, double value) {
-            const double x = value - origin[e];
-            sum[e] += w * x;
-            out.variance[e] += w * x * x;
-            out.covariance[e] += wz * x;
-            score += static_cast<double>(judged.weights[e]) * x;
-        });
-        out.target_variance += wz * z[i];
-        out.score_variance += w * score * score;
-        score_sum += w * score;
-    }
+    ColumnSums of_columns(size);
+    sum_columns(rows, judged, z, task, entry_of_column, of_columns);
+    ColumnMoments out{std::move(of_columns.products), std::move(of_columns.squares)};
     for (std::size_t e = 0; e < size; ++e) {
-        const double mean = sum[e] / total;
+        const double mean = of_columns.values[e] / total;
         out.covariance[e] /= total;
         out.variance[e] = std::max(out.variance[e] / total - mean * mean, 0.0);
     }
-    const double mean_score = score_sum / total;
-    out.target_variance /= total;
-    out.score_variance = std::max(out.score_variance / total - mean_score * mean_score, 0.0);
+    for (std::size_t i = 0; i < z.size(); ++i) out.target_variance += task.weights[judged.rows[i]] / total * z[i] * z[i];
     return out;
+}
+
+/// Variance of the score of a hyperplane over its rows.
+template <Design D>
+double score_variance(const D& rows, const Judged& judged, const GainTask& task, double total,
+                      std::span<const std::int32_t> entry_of_column) {
+    double origin = 0.0, sum = 0.0, squares = 0.0;
+    for (std::size_t i = 0; i < judged.rows.size(); ++i) {
+        double score = -origin;
+        visit_entries(rows, judged.rows[i], judged, entry_of_column,
+                      [&](std::size_t e, double x) { score += static_cast<double>(judged.weights[e]) * x; });
+        if (i == 0) std::swap(origin, score);
+        const double w = task.weights[judged.rows[i]];
+        sum += w * score;
+        squares += w * score * score;
+    }
+    const double mean = sum / total;
+    return std::max(squares / total - mean * mean, 0.0);
 }
 
 /// What is left of a share of which chance alone would have the r² `chance / (n_rows - 1)`: the non-negative garrote.
@@ -193,7 +241,7 @@ struct EntryGains {
 };
 
 /// Shares a gain among the columns by w_j Cov(x_j, targets), what each explains; negative parts count nothing.
-void share_gain(double gain, const Judged& judged, const HyperplaneMoments& moments, double n_rows, double chance,
+void share_gain(double gain, const Judged& judged, const ColumnMoments& moments, double n_rows, double chance,
                 std::size_t first, EntryGains& out) {
     const std::size_t size = judged.columns.size();
     std::vector<double> parts(size);
@@ -265,7 +313,7 @@ private:
         if (size == 1) return judge_single_column(node, gain, first);
         const double length = std::sqrt(squared);
         for (double& u : judged.direction) u /= length;
-        share(judged, entry_of_column, first, [&](const HyperplaneMoments&) { return gain; });
+        share(judged, entry_of_column, first, [&](const ColumnMoments&) { return gain; });
     }
 
     /// The gain itself is the evidence, but for a cut that was looked for: about ln(n) places are as good as independent.
@@ -288,10 +336,10 @@ private:
             Judged judged{node, sorted_.of(shape_, node), tree_.leaves.indices.subspan(first, size),
                           tree_.leaves.weights.subspan(first, size), std::vector<double>(task_.n_outputs)};
             judged.direction[k] = 1.0;
-            share(judged, entry_of_column, tree_.splits.indices.size() + first, [&](const HyperplaneMoments& moments) {
+            share(judged, entry_of_column, tree_.splits.indices.size() + first, [&](const ColumnMoments& moments) {
                 double c = 0.0;
                 for (std::size_t e = 0; e < size; ++e) c += static_cast<double>(judged.weights[e]) * moments.covariance[e];
-                const double v = moments.score_variance;
+                const double v = score_variance(rows_, judged, task_, sums_.weight[node], entry_of_column);
                 return c > 0.0 && v > 0.0 ? sums_.weight[node] * std::min(c * c / v, moments.target_variance) : 0.0;
             });
         }
@@ -300,9 +348,9 @@ private:
     template <class Gain>
     void share(const Judged& judged, std::span<std::int32_t> entry_of_column, std::size_t first, const Gain& gain_of) {
         mark(judged, entry_of_column, true);
-        const HyperplaneMoments moments = moments_of(rows_, judged, sums_, task_, entry_of_column);
-        mark(judged, entry_of_column, false);
+        const ColumnMoments moments = moments_of(rows_, judged, sums_, task_, entry_of_column);
         const double gain = gain_of(moments);
+        mark(judged, entry_of_column, false);
         if (gain > 0.0) share_gain(gain, judged, moments, sums_.n_rows(judged.node), chance_, first, gains_);
     }
 

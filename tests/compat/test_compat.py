@@ -35,3 +35,10 @@ def test_a_file_predicts_the_bits_of_its_time(path, memory_map):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_file_stays_small(path):
     assert path.stat().st_size < 12_000
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_importances_of_its_time_are_called_what_they_are(path):
+    model = spinney.load(path)
+    if hasattr(model, "feature_importances_"):
+        assert model.importance_type == "weight"
