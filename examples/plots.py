@@ -97,8 +97,9 @@ def table() -> Iterator[tuple[str, Any]]:
     X_train, X_test, y_train, y_test = train_test_split(data.data, labels, random_state=0)
     forest = TAOForestClassifier(n_estimators=15, max_depth=3, max_iter=10, random_state=0)
     forest.fit(X_train, y_train)
-    yield "importance", FeatureImportanceDisplay.from_estimator(
-        forest, X_train, y_train, max_features=12
+    yield (
+        "importance",
+        FeatureImportanceDisplay.from_estimator(forest, X_train, y_train, max_features=12),
     )
     found = permutation_importance(forest, X_test, y_test, n_repeats=5, random_state=0)
     yield (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from copy import copy
 
 import numpy as np
 import pytest
@@ -32,7 +31,7 @@ floats = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 def without_map(model):
     """The model with shares of the votes as probabilities, which scikit-learn's forests know."""
-    model = copy(model)
+    model = copy.copy(model)
     return model.set_params(calibrate=False) if hasattr(model, "calibrate") else model
 
 
