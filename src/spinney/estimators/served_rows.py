@@ -228,7 +228,8 @@ def _mapping(row: object, number: int) -> Mapping[Any, object]:
 def _shape(values: object) -> tuple[int, ...]:
     """Shape of what should be one row."""
     if isinstance(values, np.ndarray):
-        return values.shape
+        shape: tuple[int, ...] = values.shape
+        return shape
     return (len(values),) if isinstance(values, list | tuple) else ()
 
 
