@@ -30,8 +30,9 @@ public:
         regression_.emplace(checked_design(), penalty, matrix_limit, n_threads);
     }
 
+    template <class... Numbers>
     [[nodiscard]] nb::ndarray<nb::numpy, double> solve(const Matrix<double>& targets, const Matrix<double>& start,
-                                                         double tolerance) const {
+                                                         Numbers... tolerance) const {
         const std::size_t n_outputs = targets.shape(1);
         if (targets.shape(0) != weights_.shape(0) || start.shape(0) != n_leaves_ || start.shape(1) != n_outputs)
             throw std::invalid_argument("targets need one row a row, the start one row a leaf, and both the same columns");
@@ -39,7 +40,7 @@ public:
         bool is_done = false;
         {
             const nb::gil_scoped_release release;
-            is_done = regression_->solve({targets.data(), targets.size()}, n_outputs, values, tolerance, has_signal);
+            is_done = regression_->solve({targets.data(), targets.size()}, n_outputs, values, {tolerance...}, has_signal);
         }
         raise_if_interrupted(is_done);
         return to_numpy(std::move(values), {n_leaves_, n_outputs});
@@ -73,22 +74,27 @@ private:
 };
 
 template <class Regression>
-void bind_regression(nb::module_& m, const char* name, const char* penalty, const char* matrix_limit, const char* text) {
+nb::class_<Owned<Regression>> bind_regression(nb::module_& m, const char* name, const char* penalty, const char* matrix_limit,
+                                              const char* text) {
     using Class = Owned<Regression>;
-    nb::class_<Class>(m, name, text)
+    return nb::class_<Class>(m, name, text)
         .def(nb::init<Matrix<std::uint32_t>, Vector<double>, std::size_t, double, std::size_t, std::size_t>(),
              nb::arg("leaves"), nb::arg("weights"), nb::arg("n_leaves"), nb::arg(penalty), nb::arg(matrix_limit),
              nb::arg("n_threads"))
-        .def("solve", &Class::solve, nb::arg("targets"), nb::arg("start"), nb::arg("tolerance"),
-             "Leaf values of least penalised squares.")
         .def("add_up", &Class::add_up, nb::arg("values"), "Sum of the values of the leaves of each row.");
 }
 
 }  // namespace
 
 void bind_leaf_system(nb::module_& m) {
-    bind_regression<LeafSystem>(m, "LeafSystem", "l2", "direct_limit", "Ridge regression on all leaves of a forest, whose splits are fixed.");
-    bind_regression<LeafLasso>(m, "LeafLasso", "l1", "gram_limit", "Lasso regression on all leaves of a forest, whose splits are fixed.");
+    bind_regression<LeafSystem>(m, "LeafSystem", "l2", "direct_limit", "Ridge regression on all leaves of a forest, whose splits are fixed.")
+        .def("solve", &Owned<LeafSystem>::solve<double, double, std::size_t>, nb::arg("targets"), nb::arg("start"), nb::arg("tolerance"),
+             nb::arg("of_start") = 0.0, nb::arg("max_iterations") = StopRule{}.max_iterations,
+             "Leaf values of least penalised squares. Conjugate gradients leave a share `tolerance` of the gradient of leaves that "
+             "are all zero, or `of_start` of that at the start, whichever is more.");
+    bind_regression<LeafLasso>(m, "LeafLasso", "l1", "gram_limit", "Lasso regression on all leaves of a forest, whose splits are fixed.")
+        .def("solve", &Owned<LeafLasso>::solve<double>, nb::arg("targets"), nb::arg("start"), nb::arg("tolerance"),
+             "Leaf values of least penalised squares.");
 }
 
 }  // namespace spinney::python

@@ -8,7 +8,8 @@ namespace spinney {
 namespace {
 
 constexpr std::size_t rows_per_panel = 16;
-constexpr std::size_t max_iterations = 200;
+/// Share of the gradient at the start below which there is next to nothing but rounding.
+constexpr double rounding = 1e-10;
 
 /// x . y over `size` entries, in lanes of fixed order.
 double lane_dot(const double* x, const double* y, std::size_t size) {
@@ -78,26 +79,39 @@ void LeafSystem::substitute(std::size_t n_outputs, std::span<double> values) con
     }
 }
 
-bool LeafSystem::solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, double tolerance,
+/// Squared length of each output's gradient, in the norm of the preconditioner.
+std::vector<double> LeafSystem::gradient_sizes(std::span<const double> gradient, std::size_t n_outputs) const {
+    std::vector<double> sizes(n_outputs);
+    for (std::size_t i = 0; i < gradient.size(); ++i) sizes[i % n_outputs] += gradient[i] * (gradient[i] / diagonal_[i / n_outputs]);
+    return sizes;
+}
+
+bool LeafSystem::solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, const StopRule& rule,
                        const Interrupt& interrupt) const {
     if (!factor_.empty()) {
         collect(design_, targets, n_outputs, values, n_threads_);
         substitute(n_outputs, values);
         return !(interrupt && interrupt());
     }
-    std::vector<double> rows(design_.n_rows() * n_outputs);
+    std::vector<double> rows(design_.n_rows() * n_outputs), gradient(values.size());
+    collect(design_, targets, n_outputs, gradient, n_threads_);
+    const auto at_zero = gradient_sizes(gradient, n_outputs);
     add_up(design_, values, n_outputs, rows, n_threads_);
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = targets[i] - rows[i];
-    std::vector<double> residual(values.size());
-    collect(design_, rows, n_outputs, residual, n_threads_);
-    for (std::size_t i = 0; i < values.size(); ++i) residual[i] -= l2_ * values[i];
-    return iterate(residual, n_outputs, values, tolerance, interrupt);
+    collect(design_, rows, n_outputs, gradient, n_threads_);
+    for (std::size_t i = 0; i < values.size(); ++i) gradient[i] -= l2_ * values[i];
+    const auto at_start = gradient_sizes(gradient, n_outputs);
+    const double of_start = std::max(rule.of_start, rounding);
+    std::vector<double> enough(n_outputs);
+    for (std::size_t k = 0; k < n_outputs; ++k)
+        enough[k] = std::max(rule.of_zero * rule.of_zero * at_zero[k], of_start * of_start * at_start[k]);
+    return iterate(gradient, enough, values, rule.max_iterations, interrupt);
 }
 
 /// Conjugate gradients, one a output side by side, preconditioned by the diagonal.
-bool LeafSystem::iterate(std::span<double> residual, std::size_t n_outputs, std::span<double> values, double tolerance,
-                         const Interrupt& interrupt) const {
-    const std::size_t size = values.size();
+bool LeafSystem::iterate(std::span<double> residual, std::span<const double> enough, std::span<double> values,
+                         std::size_t max_iterations, const Interrupt& interrupt) const {
+    const std::size_t size = values.size(), n_outputs = enough.size();
     std::vector<double> scaled(size), direction(size), image(size), rows(design_.n_rows() * n_outputs);
     const auto precondition = [&] {
         for (std::size_t i = 0; i < size; ++i) scaled[i] = residual[i] / diagonal_[i / n_outputs];
@@ -105,10 +119,9 @@ bool LeafSystem::iterate(std::span<double> residual, std::size_t n_outputs, std:
     precondition();
     direction = scaled;
     auto rho = column_dots(residual, scaled, n_outputs);
-    const auto first = rho;
     for (std::size_t iteration = 0; iteration < max_iterations; ++iteration) {
         bool is_done = true;
-        for (std::size_t k = 0; k < n_outputs; ++k) is_done = is_done && rho[k] <= tolerance * tolerance * first[k];
+        for (std::size_t k = 0; k < n_outputs; ++k) is_done = is_done && rho[k] <= enough[k];
         if (is_done) break;
         if (interrupt && interrupt()) return false;
         add_up(design_, direction, n_outputs, rows, n_threads_);

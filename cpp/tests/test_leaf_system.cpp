@@ -24,7 +24,7 @@ struct LeafTask {
     [[nodiscard]] std::vector<double> solve(std::size_t direct_limit, double l2, std::size_t n_threads = 1) const {
         const LeafSystem system(design(), l2, direct_limit, n_threads);
         std::vector<double> values(n_leaves * n_outputs, 0.1);
-        system.solve(targets, n_outputs, values, 1e-9);
+        system.solve(targets, n_outputs, values, {.of_zero = 1e-9});
         return values;
     }
 };

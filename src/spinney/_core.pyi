@@ -212,7 +212,14 @@ class LeafSystem:
         direct_limit: int,
         n_threads: int,
     ) -> None: ...
-    def solve(self, targets: _Float64, start: _Float64, tolerance: float) -> _Float64: ...
+    def solve(
+        self,
+        targets: _Float64,
+        start: _Float64,
+        tolerance: float,
+        of_start: float = 0.0,
+        max_iterations: int = 1000,
+    ) -> _Float64: ...
     def add_up(self, values: _Float64) -> _Float64: ...
 
 class LeafLasso:

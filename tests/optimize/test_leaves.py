@@ -154,6 +154,47 @@ def test_targets_that_do_not_fit_are_refused():
         system.add_up(np.zeros((2, 1)))
 
 
+def gradient_left(task, leaves, values, l2):
+    """Length of each output's gradient over that of leaves that are all zero."""
+    counts = np.bincount(leaves.ravel(), np.tile(task.weights, len(leaves)), len(values)) + l2
+
+    def length(values):
+        rest = task.weights[:, None] * (task.wanted - np.add.reduce([values[t] for t in leaves]))
+        slope = -l2 * values
+        for of_tree in leaves:
+            np.add.at(slope, of_tree, rest)
+        return np.sqrt((slope**2 / counts[:, None]).sum(axis=0))
+
+    return length(values) / length(np.zeros_like(values))
+
+
+@given(
+    seed=seeds(),
+    size=st.sampled_from([0.0, 1.0, 1e4]),
+    nearness=st.sampled_from([1.0, 1e-2, 1e-5]),
+    l2=st.sampled_from([0.01, 1.0]),
+)
+@settings(max_examples=30, deadline=None)
+def test_the_joint_step_ends_at_the_same_gradient_from_any_start(seed, size, nearness, l2):
+    task, leaves, start = leaf_task(seed, "squared_error", is_class=False, n_trees=8, n_leaves=16)
+    judge = reference.ridge_leaves(leaves, task.weights, task.wanted, len(start), l2)
+    start = judge + nearness * size * np.random.default_rng(seed).normal(size=start.shape)
+    scores = np.add.reduce([start[of_tree] for of_tree in leaves])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaf_step, "DIRECT_LIMITS", (0, 0))
+        values, _ = improve_leaves(task, leaves, start, scores, l2)
+    assert (gradient_left(task, leaves, values, l2) <= 1.01 * leaf_step.IN_A_STEP).all()
+
+
+def test_outputs_that_want_nothing_are_brought_to_nothing():
+    task, leaves, start = leaf_task(0, "squared_error", is_class=False)
+    task.wanted[:, 0] = 0.0
+    system = _core.LeafSystem(leaves, task.weights, len(start), 1.0, 0, 1)
+    values = system.solve(task.wanted, start + 100.0, 1e-4)
+    assert np.abs(values[:, 0]).max() < 1e-6
+    assert np.abs(values[:, 1]).max() > 1e-2
+
+
 @pytest.mark.parametrize("is_class", [True, False])
 def test_a_rough_step_goes_most_of_the_way(monkeypatch, is_class):
     """Conjugate gradients of one step of many end early, and yet come near."""

@@ -10,6 +10,14 @@
 
 namespace spinney {
 
+/// When conjugate gradients end: in each output at the larger of two gradients, where each leaf's slope is measured in units of
+/// the weight of its rows.
+struct StopRule {
+    double of_zero = 0.0;   ///< share of the gradient of leaves that are all zero: the same end from any start
+    double of_start = 0.0;  ///< share of the gradient at the start
+    std::size_t max_iterations = 1000;
+};
+
 /// Ridge regression on the leaves, for as many targets as one likes. The design has a one for each tree in each row;
 /// it is never written out. Small systems are factored once, large ones solved by conjugate gradients.
 class LeafSystem {
@@ -19,15 +27,15 @@ public:
     LeafSystem(const LeafDesign& design, double l2, std::size_t direct_limit, std::size_t n_threads);
 
     /// argmin over `values` (n_leaves x n_outputs) of sum_n w_n |target_n - values of its leaves|^2 + l2 |values|^2.
-    /// Conjugate gradients begin at the given values and end when the gradient is `tolerance` times as long; the sum
-    /// never rises. Returns false if interrupted.
-    bool solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, double tolerance,
+    /// Conjugate gradients begin at the given values; the sum never rises. Returns false if interrupted.
+    bool solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, const StopRule& rule,
                const Interrupt& interrupt = {}) const;
 
 private:
     void factor();
     void substitute(std::size_t n_outputs, std::span<double> values) const;
-    bool iterate(std::span<double> residual, std::size_t n_outputs, std::span<double> values, double tolerance,
+    [[nodiscard]] std::vector<double> gradient_sizes(std::span<const double> gradient, std::size_t n_outputs) const;
+    bool iterate(std::span<double> residual, std::span<const double> enough, std::span<double> values, std::size_t max_iterations,
                  const Interrupt& interrupt) const;
 
     LeafDesign design_;
