@@ -78,6 +78,11 @@ FITS = {
         IRIS,
         {},
     ),
+    "tree with strict sweeps": (
+        TAOTreeClassifier(max_depth=3, max_iter=5, strict_descent="sweep", tol=0.0),
+        IRIS,
+        {},
+    ),
     "tree linear": (
         TAOTreeClassifier(max_depth=4, max_iter=6, leaf="linear", init="random", relax_leaves=True),
         IRIS,

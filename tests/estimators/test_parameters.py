@@ -75,7 +75,7 @@ BAD_KINDS = [
     ({"max_depth": True}, r"max_depth=True is of type bool"),
     (
         {"strict_descent": 1},
-        r"strict_descent=1 is of type int; give True or False; try strict_descent=True",
+        r'strict_descent=1 is of type int; give True, False or "sweep"; try strict_descent=True',
     ),
     ({"warm_start": "no"}, r"warm_start='no' is of type str; give True or False"),
     ({"n_jobs": 1.5}, r"n_jobs=1.5 is of type float; give None, a positive integer"),

@@ -62,10 +62,12 @@ def same(one, two):
 
 @all_losses
 @all_penalties
-@pytest.mark.parametrize("seed", range(3))
-def test_no_step_of_a_strict_run_raises_the_objective(loss, is_class, leaf_penalty, seed):
+@pytest.mark.parametrize(("seed", "strict"), [(0, True), (1, True), (2, True), (3, "sweep")])
+def test_no_step_of_a_strict_run_raises_the_objective(loss, is_class, leaf_penalty, seed, strict):
     problem = class_problem(seed=seed) if is_class else value_problem(seed=seed)
-    options = options_of(loss, strict_descent=True, leaf_penalty=leaf_penalty, tol=0.0, max_iter=6)
+    options = options_of(
+        loss, strict_descent=strict, leaf_penalty=leaf_penalty, tol=0.0, max_iter=6
+    )
     trace = grow(problem, options, seed=seed).trace
     assert trace.phase == ["start"] + 6 * (3 * ["tree"] + ["leaves"])
     rises = np.diff(trace.objective)
@@ -88,7 +90,7 @@ def test_strict_runs_on_any_rows(task, seed, data):
         problem = regression_problem(task.X, task.y, task.sample_weight)
     options = options_of(
         loss,
-        strict_descent=True,
+        strict_descent=data.draw(st.sampled_from([True, "sweep"])),
         max_iter=2,
         leaf_penalty=data.draw(st.sampled_from(["l1", "l2"])),
         leaf_alpha=data.draw(st.sampled_from([0.0, 0.1, 10.0])),

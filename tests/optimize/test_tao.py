@@ -69,18 +69,34 @@ def in_target_units(tree, problem):
 @all_splits
 @all_leaves
 @all_losses
-def test_strict_objective_never_rises(loss, leaf, split):
+@pytest.mark.parametrize("strict", [True, "sweep"])
+def test_strict_objective_never_rises(loss, leaf, split, strict):
     @given(tasks(loss), topologies(max_splits=5), seeds(), st.sampled_from([0.0, 0.05, 1.0]))
     @settings(max_examples=12)
     def check(task, topology, seed, alpha):
         options = TAOOptions(
-            loss=loss, leaf=leaf, split=split, alpha=alpha, seed=seed, strict_descent=True,
+            loss=loss, leaf=leaf, split=split, alpha=alpha, seed=seed, strict_descent=strict,
             max_iter=5, tol=0,
         )  # fmt: skip
         objective = np.array(optimize_tree(problem_of(task), topology, options).trace.objective)
         assert np.all(np.diff(objective) <= 1e-9 * (1 + objective[0]))
 
     check()
+
+
+def test_guarded_sweeps_get_lower_than_guarded_nodes():
+    X, y = make_classification(
+        1500, 10, n_informative=8, n_redundant=0, n_classes=8, random_state=0
+    )
+    problem = classification_problem(X.astype(np.float32), y.astype(np.int32), 8, np.ones(len(y)))
+    for seed in range(2):
+        sweeps, nodes = (
+            optimize_tree(
+                problem, complete_topology(6), TAOOptions(strict_descent=strict, seed=seed)
+            ).trace.objective[-1]
+            for strict in ("sweep", True)
+        )
+        assert sweeps < 0.95 * nodes
 
 
 @all_splits

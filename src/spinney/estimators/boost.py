@@ -83,8 +83,8 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         The start of each tree, as in :class:`TAOTreeClassifier`.
     max_sweeps : int, default=20
         Sweeps over each tree.
-    strict_descent : bool, default=False
-        Accept a node only if it lowers the objective.
+    strict_descent : bool or "sweep", default=False
+        Accept a node (True) or a sweep over a tree ("sweep") only if it lowers the objective.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
@@ -211,7 +211,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         loss: str = "zero_one",
         init: object = "supervised",
         max_sweeps: int = 20,
-        strict_descent: bool = False,
+        strict_descent: bool | str = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         algorithm: str = "samme",

@@ -132,8 +132,9 @@ class _FAOForest(SummedForest):
         check_copies(self.n_copies, self.dropout)
         if self.average_last > 1 and self.strict_descent:
             raise ValueError(
-                f"average_last={self.average_last} with strict_descent=True, but means of "
-                "hyperplanes may raise the objective; give one of the two; try average_last=1."
+                f"average_last={self.average_last} with strict_descent={self.strict_descent!r}, "
+                "but means of hyperplanes may raise the objective; give one of the two; try "
+                "average_last=1."
             )
         if self.average_last > 1 and self.early_stopping:
             raise ValueError(
@@ -369,8 +370,9 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         whose copies have different gaps.
     dropout : float, default=0.2
         Share of the values of a copy that become 0.
-    strict_descent : bool, default=False
-        Accept a node only if it lowers the objective. Then no step raises it.
+    strict_descent : bool or "sweep", default=False
+        Accept a node (True) or a sweep over a tree ("sweep") only if it lowers the objective.
+        Then no step raises it.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep over a tree.
     tol : float, default=1e-4
@@ -477,7 +479,7 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         calibrate: bool = True,
         n_copies: int = 0,
         dropout: float = 0.2,
-        strict_descent: bool = False,
+        strict_descent: bool | str = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         early_stopping: bool = False,
@@ -604,8 +606,9 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         whose copies have different gaps.
     dropout : float, default=0.2
         Share of the values of a copy that become 0.
-    strict_descent : bool, default=False
-        Accept a node only if it lowers the objective. Then no step raises it.
+    strict_descent : bool or "sweep", default=False
+        Accept a node (True) or a sweep over a tree ("sweep") only if it lowers the objective.
+        Then no step raises it.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep over a tree.
     tol : float, default=1e-4
@@ -704,7 +707,7 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
         average_last: int = 1,
         n_copies: int = 0,
         dropout: float = 0.2,
-        strict_descent: bool = False,
+        strict_descent: bool | str = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         early_stopping: bool = False,

@@ -161,8 +161,8 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         Trees on different columns (``feature_sampling="global"``) share the seed of "same" alone.
     max_iter : int, default=20
         Sweeps over each tree.
-    strict_descent : bool, default=False
-        Accept a node only if it lowers the objective.
+    strict_descent : bool or "sweep", default=False
+        Accept a node (True) or a sweep over a tree ("sweep") only if it lowers the objective.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
@@ -283,7 +283,7 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         init: object = "supervised",
         start: str = "own",
         max_iter: int = 20,
-        strict_descent: bool = False,
+        strict_descent: bool | str = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         max_samples: int | float | None = None,
@@ -396,8 +396,8 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         (``feature_sampling="global"``) share the seed of "same" alone.
     max_iter : int, default=20
         Sweeps over each tree.
-    strict_descent : bool, default=False
-        Accept a node only if it lowers the objective.
+    strict_descent : bool or "sweep", default=False
+        Accept a node (True) or a sweep over a tree ("sweep") only if it lowers the objective.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
@@ -500,7 +500,7 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
         init: object = "supervised",
         start: str = "own",
         max_iter: int = 20,
-        strict_descent: bool = False,
+        strict_descent: bool | str = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         max_samples: int | float | None = None,

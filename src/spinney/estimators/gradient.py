@@ -214,8 +214,8 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         regression trees.
     max_sweeps : int, default=5
         Sweeps over each tree.
-    strict_descent : bool, default=False
-        Accept a node only if it lowers the objective.
+    strict_descent : bool or "sweep", default=False
+        Accept a node (True) or a sweep over a tree ("sweep") only if it lowers the objective.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-3
@@ -319,7 +319,7 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         subsample: float = 1.0,
         init: object = "supervised",
         max_sweeps: int = 5,
-        strict_descent: bool = False,
+        strict_descent: bool | str = False,
         order: str = "leaves_first",
         tol: float = 1e-3,
         early_stopping: bool | None = None,
@@ -447,8 +447,8 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         The start of each tree, as in :class:`TAOTreeRegressor`.
     max_sweeps : int, default=5
         Sweeps over each tree.
-    strict_descent : bool, default=False
-        Accept a node only if it lowers the objective.
+    strict_descent : bool or "sweep", default=False
+        Accept a node (True) or a sweep over a tree ("sweep") only if it lowers the objective.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-3
@@ -544,7 +544,7 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         subsample: float = 1.0,
         init: object = "supervised",
         max_sweeps: int = 5,
-        strict_descent: bool = False,
+        strict_descent: bool | str = False,
         order: str = "leaves_first",
         tol: float = 1e-3,
         early_stopping: bool | None = None,

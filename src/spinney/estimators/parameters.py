@@ -37,7 +37,7 @@ class TreeParameters(Protocol):
     leaf: str
     loss: str
     init: object
-    strict_descent: bool
+    strict_descent: bool | str
     leaf_penalty: str
     relax_leaves: bool
     order: str
@@ -69,11 +69,22 @@ def check_tree_parameters(
     check_real("ridge", parameters.ridge, minimum=0.0, example="0.01; 0 switches it off")
     _check_limits(parameters)
     _check_relaxing(parameters)
-    check_boolean("strict_descent", parameters.strict_descent)
+    _check_strict_descent(parameters.strict_descent)
     check_boolean("warm_start", parameters.warm_start)
     check_n_jobs(parameters.n_jobs)
     if not isinstance(parameters.verbose, (bool, np.bool_)):
         check_integer("verbose", parameters.verbose, minimum=0, example="1 for a live bar")
+
+
+def _check_strict_descent(value: object) -> None:
+    """Raise unless it says whether nodes are guarded, or sweeps are."""
+    if isinstance(value, (bool, np.bool_)) or value == "sweep":
+        return
+    what = f"strict_descent={value!r}"
+    if not isinstance(value, str):
+        what += f" is of type {type(value).__name__}"
+    kind = ValueError if isinstance(value, str) else TypeError
+    raise kind(f'{what}; give True, False or "sweep"; try strict_descent={bool(value)}.')
 
 
 def _check_limits(parameters: TreeParameters) -> None:
@@ -93,8 +104,9 @@ def _check_limits(parameters: TreeParameters) -> None:
             )
         if parameters.strict_descent:
             raise ValueError(
-                f"{name}={limit!r} with strict_descent=True: dropping weights can raise the "
-                f"objective; give {name}=None; try a larger alpha for fewer weights."
+                f"{name}={limit!r} with strict_descent={parameters.strict_descent!r}: dropping "
+                f"weights can raise the objective; give {name}=None; try a larger alpha for fewer "
+                "weights."
             )
 
 
@@ -110,8 +122,8 @@ def _check_relaxing(parameters: TreeParameters) -> None:
         )
     if parameters.strict_descent:
         raise ValueError(
-            "relax_leaves=True with strict_descent=True: longer weights raise the objective; give "
-            "relax_leaves=False; try a smaller alpha for longer weights."
+            f"relax_leaves=True with strict_descent={parameters.strict_descent!r}: longer weights "
+            "raise the objective; give relax_leaves=False; try a smaller alpha for longer weights."
         )
 
 

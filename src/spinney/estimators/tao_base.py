@@ -54,7 +54,7 @@ class TAOEstimator(Estimator):
             max_weights=int(self.max_weights or 0),
             max_leaf_weights=int(self.max_leaf_weights or 0),
             max_iter=self._n_sweeps(),
-            strict_descent=bool(self.strict_descent),
+            strict_descent="sweep" if self._guards_sweeps() else bool(self.strict_descent),
             leaf_alpha=self._leaf_alpha_of_trees(),
             leaf_penalty=self.leaf_penalty,
             relax_leaves=bool(self.relax_leaves),
@@ -69,6 +69,9 @@ class TAOEstimator(Estimator):
     def _n_sweeps(self) -> int:
         """Most sweeps over a tree."""
         return int(getattr(self, self._sweeps))
+
+    def _guards_sweeps(self) -> bool:
+        return isinstance(self.strict_descent, str)
 
     def _leaf_alpha_of_trees(self) -> float | None:
         """Weight of the leaves in the objective of one tree; None if it has none of its own."""

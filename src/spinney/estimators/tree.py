@@ -136,9 +136,10 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         a fitted estimator in ``sklearn.frozen.FrozenEstimator``, because a clone is not fitted.
     max_iter : int, default=20
         Sweeps over the tree.
-    strict_descent : bool, default=False
-        If True, accept a node only if it lowers the objective, as the papers do. If False,
-        explore first and settle later, which finds better trees.
+    strict_descent : bool or "sweep", default=False
+        If True, accept a node only if it lowers the objective, as the papers do. If "sweep",
+        accept a whole sweep only if it does, and guard each node only where it does not. If
+        False, explore first and settle later, which finds better trees.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
@@ -233,7 +234,7 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
         loss: str = "zero_one",
         init: object = "supervised",
         max_iter: int = 20,
-        strict_descent: bool = False,
+        strict_descent: bool | str = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         class_weight: object = None,
@@ -318,9 +319,10 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         ``sklearn.frozen.FrozenEstimator``, because a clone is not fitted.
     max_iter : int, default=20
         Sweeps over the tree.
-    strict_descent : bool, default=False
-        If True, accept a node only if it lowers the objective, as the papers do. If False,
-        explore first and settle later, which finds better trees.
+    strict_descent : bool or "sweep", default=False
+        If True, accept a node only if it lowers the objective, as the papers do. If "sweep",
+        accept a whole sweep only if it does, and guard each node only where it does not. If
+        False, explore first and settle later, which finds better trees.
     order : {"leaves_first", "root_first"}, default="leaves_first"
         Order of the levels in a sweep.
     tol : float, default=1e-4
@@ -400,7 +402,7 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
         huber_delta: float = 1.0,
         init: object = "supervised",
         max_iter: int = 20,
-        strict_descent: bool = False,
+        strict_descent: bool | str = False,
         order: str = "leaves_first",
         tol: float = 1e-4,
         warm_start: bool = False,

@@ -31,6 +31,7 @@ from spinney.optimize.state import ForestRun, MemberRun, NativeTree, Save
 from spinney.optimize.tao import (
     AroundLevel,
     TAOOptions,
+    lowers_objective,
     native_optimizer,
     set_tree_splits,
     solve_splits,
@@ -410,7 +411,7 @@ class _Run:
             if self.keeps_leaves:
                 self._narrow(native)
         else:
-            is_axis = tao.split == "axis" and tao.strict_descent
+            is_axis = tao.split == "axis" and bool(tao.strict_descent)
             native.draw_splits(tao.init, start_length(tao), is_axis)
         member = self._append(native, left, right)
         # Its leaves were fitted to all that is wanted: all trees together would give far too much.
@@ -461,15 +462,15 @@ class _Run:
 
     def _step_over_tree(self, number: int, iteration: int) -> None:
         """One sweep over a tree, on what the other trees leave over ([1]_ eq. 3)."""
-        member = self._ask(number)
-        tao = self.options.tao
-        solve_splits(
-            member.native,
-            iteration,
-            tao.order,
-            is_guarded=tao.strict_descent,
-            around_level=self.around_level,
-        )
+        native = self._ask(number).native
+        strict = self.options.tao.strict_descent
+
+        def sweep(*, is_guarded: bool) -> None:
+            order, around = self.options.tao.order, self.around_level
+            solve_splits(native, iteration, order, is_guarded=is_guarded, around_level=around)
+
+        if strict != "sweep" or not lowers_objective(native, lambda: sweep(is_guarded=False)):
+            sweep(is_guarded=bool(strict))
         self._put_back(number)
 
     def _step_over_leaves(self) -> None:
@@ -520,7 +521,7 @@ class _Run:
                 self.callback(self.trace)
             for number in range(len(self.members)):
                 member = self._ask(number)
-                member.native.fit_leaves(0, self.options.tao.strict_descent)
+                member.native.fit_leaves(0, bool(self.options.tao.strict_descent))
                 self._put_back(number)
 
     def _ask(self, number: int) -> _Member:

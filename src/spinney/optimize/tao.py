@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,6 +40,9 @@ AfterSweep: TypeAlias = Callable[[Trace, Callable[[], "OptimizedTree"]], bool]
 
 #: Context in which a level is solved.
 AroundLevel: TypeAlias = Callable[[_core.TreeOptimizer], AbstractContextManager[object]]
+
+#: What may not raise the objective: nothing that is asked for, each step, or each sweep.
+StrictDescent: TypeAlias = bool | Literal["sweep"]
 
 #: Most columns for which nodes are solved by Newton steps (`benchmarks/solvers.py`).
 NEWTON_LIMIT = 64
@@ -76,7 +79,7 @@ class TAOOptions:
     max_weights: int = 0
     max_leaf_weights: int = 0
     max_iter: int = 20
-    strict_descent: bool = False
+    strict_descent: StrictDescent = False
     order: str = "leaves_first"
     tol: float = 1e-4
     huber_delta: float = 1.0
@@ -149,7 +152,8 @@ def optimize_tree(
     freezes the tree in a poor optimum; keep the best tree; settle with guarded sweeps from there.
     Under a limit on weights only trees that keep to it count: those of the sweeps that had come
     down to it, and a given start.
-    With ``strict_descent`` every step is guarded (footnote 2 of [1]_): the objective never rises.
+    With ``strict_descent=True`` every step is guarded (footnote 2 of [1]_), with ``"sweep"`` every
+    sweep: the objective never rises.
 
     Parameters
     ----------
@@ -382,6 +386,13 @@ class _Run:
 
     def _sweep(self, *, is_guarded: bool) -> None:
         """Every level once, then the leaves; or the leaves, then the levels from the bottom up."""
+        if self.options.strict_descent == "sweep" and lowers_objective(
+            self.native, lambda: self._sweep_once(is_guarded=False)
+        ):
+            return
+        self._sweep_once(is_guarded=is_guarded)
+
+    def _sweep_once(self, *, is_guarded: bool) -> None:
         number = len(self.trace) + 1
         if self.options.order == "leaves_first":
             self.native.fit_leaves(number, is_guarded)
@@ -398,6 +409,17 @@ class _Run:
         if self.callback is not None:
             self.callback(self.trace)
         return float(loss + penalty)
+
+
+def lowers_objective(native: _core.TreeOptimizer, step: Callable[[], None]) -> bool:
+    """Whether a step lowers the objective of the tree; one that does not is undone."""
+    before = sum(native.objective())
+    native.keep()
+    step()
+    if sum(native.objective()) < before:
+        return True
+    native.restore()
+    return False
 
 
 def solve_splits(
@@ -442,7 +464,7 @@ def _draw_into(native: _core.TreeOptimizer, options: TAOOptions) -> None:
     A guard may keep what was drawn, so there it has to be what was asked for. Exploring replaces
     it, and a partition by hyperplanes is the better one to start from.
     """
-    is_axis = options.split == "axis" and options.strict_descent
+    is_axis = options.split == "axis" and bool(options.strict_descent)
     native.draw_splits(options.init, start_length(options), is_axis)
 
 
