@@ -172,13 +172,12 @@ class RoundWeights:
 
     def __init__(self, problem: Problem, n_threads: int = 1) -> None:
         self._problem, self._n_threads = problem, n_threads
-        self._total = float(problem.sample_weight.sum())
-        self._weights = problem.sample_weight / self._total
+        self._weights = problem.sample_weight / problem.sample_weight.sum()
         self._given = gain_task(problem)
 
     def task(self) -> GainTask:
         """The classes, with the weights of the round."""
-        return self._given.with_weights(self._total * self._weights)
+        return self._given.with_weights(self._weights)
 
     def follow(self, tree: Tree, leaf_nodes: NDArray[np.int32], share: float) -> None:
         """Raise the weights of the rows that a tree of this say gets wrong."""

@@ -34,7 +34,7 @@ class GainTask:
         Numbers, about their means; empty if the targets are classes.
     n_outputs : int
     weights : float64[n]
-        Of the rows in the loss; rows of weight 0 are left out.
+        Shares of the rows in the loss, which sum to 1; rows of share 0 are left out.
     counts : float64[n]
         Rows that a row stands for. A loss may weigh it more, but it is no evidence of more.
     n_columns : int
@@ -56,18 +56,18 @@ class GainTask:
 
     def with_weights(self, weights: NDArray[np.float64]) -> GainTask:
         """The same rows and evidence, weighted otherwise."""
-        return replace(self, weights=np.ascontiguousarray(weights))
+        return replace(self, weights=np.ascontiguousarray(weights / weights.sum()))
 
 
 def gain_task(problem: Problem) -> GainTask:
     """The targets and weights that were given."""
-    weights = problem.sample_weight
+    shares = problem.sample_weight / problem.sample_weight.sum()
     task = GainTask(
         problem.classes,
         np.zeros((0, problem.n_outputs)),
         problem.n_outputs,
-        weights,
-        weights * (counted_rows(weights) / weights.sum()),
+        shares,
+        shares * counted_rows(problem.sample_weight),
         int(np.count_nonzero(problem.scale)),
     )
     return task if problem.n_classes else task.with_values(problem.values)
