@@ -136,10 +136,9 @@ def test_numbers_with_holes_are_one_matrix():
     assert np.array_equal(value, tree.predict(X))
 
 
-@pytest.mark.parametrize("use", [to_sklearn, lambda fitted: fitted.compile()])
-def test_what_reads_numbers_alone_refuses_tables(use):
+def test_forests_of_scikit_learn_read_no_tables():
     with pytest.raises(ValueError, match="was fitted to a table"):
-        use(model())
+        to_sklearn(model())
 
 
 def test_empty_texts_are_refused_by_onnx():
