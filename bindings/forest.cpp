@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "interrupt.hpp"
 #include "rows.hpp"
 #include "tree_arrays.hpp"
 
@@ -14,11 +15,12 @@ namespace spinney::python {
 namespace {
 
 void init(Forest* self, const std::vector<TreeArrays>& trees, std::size_t n_features, std::size_t n_outputs) {
-    const nb::gil_scoped_release release;
-    std::vector<ForestTree> views;
-    views.reserve(trees.size());
-    for (const TreeArrays& arrays : trees) views.push_back(view_of(arrays, n_features));
-    new (self) Forest(views, n_features, n_outputs);
+    run_stoppable([&] {
+        std::vector<ForestTree> views;
+        views.reserve(trees.size());
+        for (const TreeArrays& arrays : trees) views.push_back(view_of(arrays, n_features));
+        new (self) Forest(views, n_features, n_outputs);
+    });
 }
 
 /// Calls compute(rows, out) for either kind of rows, and hands `out` with `n_columns` a row to Python.
@@ -26,8 +28,7 @@ template <class T, class Compute>
 nb::ndarray<nb::numpy, T> table(const Forest& forest, const Rows& rows, std::size_t n_columns, const Compute& compute) {
     std::vector<T> out;
     std::size_t n_rows = 0;
-    {
-        const nb::gil_scoped_release release;
+    run_stoppable([&] {
         std::visit([&](const auto& d) {
             if (d.n_features != forest.n_features())
                 throw std::invalid_argument("rows of " + std::to_string(d.n_features) + " columns for a forest of " +
@@ -36,7 +37,7 @@ nb::ndarray<nb::numpy, T> table(const Forest& forest, const Rows& rows, std::siz
             out.resize(n_rows * n_columns);
             compute(d, std::span<T>(out));
         }, rows.design);
-    }
+    });
     return to_numpy(std::move(out), {n_rows, n_columns});
 }
 

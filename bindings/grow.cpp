@@ -5,7 +5,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -91,28 +90,26 @@ auto grow(const Rows& rows, const Vector<double>& mean, const Vector<double>& in
           const Vector<std::int32_t>& classes, const Matrix<double>& values, const Vector<double>& weights,
           const Vector<double>& judge_weights, std::size_t n_outputs, const SplitOptions& split, const GrowOptions& options,
           const nb::object& callback) {
-    std::optional<GrownTree> tree;
     Unwanted unwanted(callback);
-    {
-        const nb::gil_scoped_release release;
+    auto tree = run_stoppable([&] {
         const Targets targets{span_of(classes), {values.data(), values.size()}, span_of(weights), n_outputs};
         const auto m = span_of(mean);
         const auto s = span_of(inverse_scale);
         const Scaling scaling({m.begin(), m.end()}, {s.begin(), s.end()});
-        std::visit([&](const auto& d) {
+        return std::visit([&](const auto& d) {
             using D = std::remove_cvref_t<decltype(d)>;
+            check_row_count(d.n_rows);
             if (m.size() != d.n_features || s.size() != d.n_features) throw std::invalid_argument("scaling must agree with the rows");
             check_targets(targets, d.n_rows);
             if (judge_weights.size() != 0 && judge_weights.size() != d.n_rows)
                 throw std::invalid_argument("weights of judges must be one for each row, or none");
-            tree = grow_tree(d, scaling, targets, *make_rule<D>(split), options, std::ref(unwanted), span_of(judge_weights));
+            return grow_tree(d, scaling, targets, *make_rule<D>(split), options, span_of(judge_weights));
         }, rows.design);
-    }
-    raise_if_interrupted(tree.has_value());
-    const std::size_t n_leaves = tree->leaf_values.size() / n_outputs;
-    return std::make_tuple(to_numpy(std::move(tree->left)), to_numpy(std::move(tree->right)), to_numpy(std::move(tree->bias)),
-                           to_numpy(std::move(tree->indptr)), to_numpy(std::move(tree->indices)),
-                           to_numpy(std::move(tree->weights)), to_numpy(std::move(tree->leaf_values), {n_leaves, n_outputs}));
+    }, std::ref(unwanted));
+    const std::size_t n_leaves = tree.leaf_values.size() / n_outputs;
+    return std::make_tuple(to_numpy(std::move(tree.left)), to_numpy(std::move(tree.right)), to_numpy(std::move(tree.bias)),
+                           to_numpy(std::move(tree.indptr)), to_numpy(std::move(tree.indices)),
+                           to_numpy(std::move(tree.weights)), to_numpy(std::move(tree.leaf_values), {n_leaves, n_outputs}));
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ public:
           std::size_t n_threads)
         : leaves_(std::move(leaves)), weights_(std::move(weights)), n_leaves_(n_leaves), n_threads_(n_threads) {
         check_penalty(std::is_same_v<Regression, LeafLasso> ? "l1" : "l2", penalty);
-        const nb::gil_scoped_release release;
-        regression_.emplace(checked_design(), penalty, matrix_limit, n_threads);
+        run_stoppable([&] { regression_.emplace(checked_design(), penalty, matrix_limit, n_threads); });
     }
 
     template <class... Numbers>
@@ -37,22 +36,14 @@ public:
         if (targets.shape(0) != weights_.shape(0) || start.shape(0) != n_leaves_ || start.shape(1) != n_outputs)
             throw std::invalid_argument("targets need one row a row, the start one row a leaf, and both the same columns");
         std::vector<double> values(start.data(), start.data() + start.size());
-        bool is_done = false;
-        {
-            const nb::gil_scoped_release release;
-            is_done = regression_->solve({targets.data(), targets.size()}, n_outputs, values, {tolerance...}, has_signal);
-        }
-        raise_if_interrupted(is_done);
+        run_stoppable([&] { regression_->solve({targets.data(), targets.size()}, n_outputs, values, {tolerance...}); });
         return to_numpy(std::move(values), {n_leaves_, n_outputs});
     }
 
     [[nodiscard]] nb::ndarray<nb::numpy, double> add_up(const Matrix<double>& values) const {
         if (values.shape(0) != n_leaves_) throw std::invalid_argument("values need one row a leaf");
         std::vector<double> sums(weights_.shape(0) * values.shape(1));
-        {
-            const nb::gil_scoped_release release;
-            spinney::add_up(design(), {values.data(), values.size()}, values.shape(1), sums, n_threads_);
-        }
+        run_stoppable([&] { spinney::add_up(design(), {values.data(), values.size()}, values.shape(1), sums, n_threads_); });
         return to_numpy(std::move(sums), {weights_.shape(0), values.shape(1)});
     }
 

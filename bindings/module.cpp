@@ -4,6 +4,7 @@ NB_MODULE(_core, m) {
     // A fitted forest may live until the interpreter ends; that is no mistake to report to users.
     nanobind::set_leak_warnings(false);
     m.doc() = "Native kernels of spinney: rows, trees, forests, node solvers, alternating optimisation.";
+    spinney::python::bind_interrupt(m);
     spinney::python::bind_rows(m);
     spinney::python::bind_tree(m);
     spinney::python::bind_forest(m);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -71,9 +70,9 @@ public:
     [[nodiscard]] virtual std::span<const std::uint8_t> fitted() const = 0;
     virtual void set_leaves(LeafTable leaves) = 0;
     virtual void limit_weights(std::size_t of_split, std::size_t of_leaf) = 0;
-    virtual bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) = 0;
-    virtual bool fit_leaves(std::uint64_t sweep, bool is_guarded) = 0;
-    virtual bool relax_leaves(const RelaxOptions& options) = 0;
+    virtual void solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) = 0;
+    virtual void fit_leaves(std::uint64_t sweep, bool is_guarded) = 0;
+    virtual void relax_leaves(const RelaxOptions& options) = 0;
     virtual void clear_empty_leaves() = 0;
     [[nodiscard]] virtual Objective objective(std::span<const std::uint8_t> counts) const = 0;
     [[nodiscard]] virtual std::size_t count_active() const = 0;
@@ -105,11 +104,11 @@ public:
     std::span<const std::uint8_t> fitted() const override { return optimizer_.fitted(); }
     void set_leaves(LeafTable leaves) override { optimizer_.set_leaves(std::move(leaves)); }
     void limit_weights(std::size_t of_split, std::size_t of_leaf) override { optimizer_.limit_weights(of_split, of_leaf); }
-    bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) override {
-        return optimizer_.solve_level(depth, sweep, is_guarded, is_next_below, has_signal);
+    void solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) override {
+        optimizer_.solve_level(depth, sweep, is_guarded, is_next_below);
     }
-    bool fit_leaves(std::uint64_t sweep, bool is_guarded) override { return optimizer_.fit_leaves(sweep, is_guarded, has_signal); }
-    bool relax_leaves(const RelaxOptions& options) override { return optimizer_.relax_leaves(options, has_signal); }
+    void fit_leaves(std::uint64_t sweep, bool is_guarded) override { optimizer_.fit_leaves(sweep, is_guarded); }
+    void relax_leaves(const RelaxOptions& options) override { optimizer_.relax_leaves(options); }
     void clear_empty_leaves() override { optimizer_.clear_empty_leaves(); }
     Objective objective(std::span<const std::uint8_t> counts) const override { return optimizer_.objective(counts); }
     std::size_t count_active() const override { return optimizer_.count_active(); }
@@ -191,13 +190,14 @@ public:
         const auto v = deviation ? span_of(*deviation) : std::span<const double>();
         const Targets targets{span_of(task_.classes), {task_.values.data(), task_.values.size()}, span_of(task_.weights), task_.n_outputs};
         const OptimizerOptions options{split_kind(split), solver_options(solver), max_features, n_threads, seed, start_seed.value_or(seed)};
-        const nb::gil_scoped_release release;
-        const Topology topology(span_of(left), span_of(right));
-        std::visit([&](const auto& d) {
-            check(d.n_rows, d.n_features, targets, {m.size(), s.size(), deviation ? v.size() : d.n_features});
-            using D = std::decay_t<decltype(d)>;
-            typed_ = std::make_unique<Typed<D>>(d, Scaling({m.begin(), m.end()}, {s.begin(), s.end()}, {v.begin(), v.end()}), targets, topology, task_, options);
-        }, rows_.design);
+        run_stoppable([&] {
+            const Topology topology(span_of(left), span_of(right));
+            std::visit([&](const auto& d) {
+                check(d.n_rows, d.n_features, targets, {m.size(), s.size(), deviation ? v.size() : d.n_features});
+                using D = std::decay_t<decltype(d)>;
+                typed_ = std::make_unique<Typed<D>>(d, Scaling({m.begin(), m.end()}, {s.begin(), s.end()}, {v.begin(), v.end()}), targets, topology, task_, options);
+            }, rows_.design);
+        });
     }
 
     Base& operator*() { return *typed_; }
@@ -208,8 +208,7 @@ private:
         const auto fits = [](std::size_t size, std::size_t wanted) { return size == 0 || size == wanted; };
         const bool has_targets = fits(targets.classes.size(), n_rows) && fits(targets.values.size(), n_rows * targets.n_outputs)
                                  && !(targets.classes.empty() && targets.values.empty());
-        if (n_rows > std::numeric_limits<std::int32_t>::max())
-            throw std::invalid_argument(std::to_string(n_rows) + " rows are too many; give fewer than 2^31, try a sample");
+        check_row_count(n_rows);
         if (n_rows == 0 || targets.weights.size() != n_rows || !has_targets
             || std::ranges::any_of(sizes, [&](std::size_t size) { return size != n_features; }))
             throw std::invalid_argument("targets, weights and scaling must agree with the rows");
@@ -363,8 +362,7 @@ void set_state(Optimizer& self, const Vector<double>& bias, const CsrArrays& spl
     const std::size_t n_splits = (*self).topology().n_splits;
     SplitTable table{full_rows(splits, n_splits, d), finite_values(bias, n_splits)};
     LeafTable leaves{finite_values(leaf_values, present.values.size()), full_rows(leaf_weights, present.weights.size() / d, d)};
-    const nb::gil_scoped_release release;
-    (*self).resume(std::move(table), std::move(leaves), flags);
+    run_stoppable([&] { (*self).resume(std::move(table), std::move(leaves), flags); });
 }
 
 void set_tree(Optimizer& self, const Vector<double>& bias, const Vector<std::int64_t>& indptr,
@@ -389,8 +387,7 @@ void set_tree(Optimizer& self, const Vector<double>& bias, const Vector<std::int
     if (keeps_leaves)
         leaf_table = {reorder_leaves<double>(topology, {leaf_values.data(), leaf_values.size()}, false),
                       reorder_leaves<float>(topology, {leaf_weights.data(), leaf_weights.size()}, false)};
-    const nb::gil_scoped_release release;
-    (*self).set_splits(std::move(table), std::move(leaf_table));
+    run_stoppable([&] { (*self).set_splits(std::move(table), std::move(leaf_table)); });
 }
 
 }  // namespace
@@ -411,8 +408,7 @@ void bind_optimizer(nb::module_& m) {
              nb::arg("start_seed") = nb::none(), nb::arg("deviation") = nb::none())
         .def("draw_splits", [](Optimizer& self, const std::string& kind, double length, bool is_axis) {
             const Start start{start_kind(kind), length, is_axis};
-            const nb::gil_scoped_release release;
-            (*self).draw_splits(start);
+            run_stoppable([&] { (*self).draw_splits(start); });
         }, nb::arg("kind"), nb::arg("length"), nb::arg("is_axis") = false)
         .def("set_tree", &set_tree, nb::arg("bias"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights"),
              nb::arg("leaf_values"), nb::arg("leaf_weights"))
@@ -420,8 +416,7 @@ void bind_optimizer(nb::module_& m) {
             const auto& topology = (*self).topology();
             if (values.size() != (*self).state().leaves.values.size()) throw std::invalid_argument("the given leaves do not fit this task");
             LeafTable table{reorder_leaves<double>(topology, {values.data(), values.size()}, false), {}};
-            const nb::gil_scoped_release release;
-            (*self).set_leaves(std::move(table));
+            run_stoppable([&] { (*self).set_leaves(std::move(table)); });
         }, nb::arg("values"), "Take constant leaves fitted elsewhere, and look at changed targets.")
         .def("state", [](const Optimizer& self) { return exact_state(self, (*self).state(), (*self).fitted()); },
              "All that decides how the tree goes on after its leaves were fitted, to the bit.")
@@ -434,30 +429,15 @@ void bind_optimizer(nb::module_& m) {
         .def("limit_weights", [](Optimizer& self, std::size_t of_split, std::size_t of_leaf) { (*self).limit_weights(of_split, of_leaf); },
              nb::arg("of_split"), nb::arg("of_leaf"), "Most non-zero weights of a hyperplane from now on; 0 for any number.")
         .def("solve_level", [](Optimizer& self, std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) {
-            bool is_done = false;
             if (depth >= (*self).topology().levels.size())
                 throw std::invalid_argument("level " + std::to_string(depth) + " is out of range; give one below n_levels");
-            {
-                const nb::gil_scoped_release release;
-                is_done = (*self).solve_level(depth, sweep, is_guarded, is_next_below);
-            }
-            raise_if_interrupted(is_done);
+            run_stoppable([&] { (*self).solve_level(depth, sweep, is_guarded, is_next_below); });
         }, nb::arg("depth"), nb::arg("sweep"), nb::arg("is_guarded"), nb::arg("is_next_below") = false)
         .def("fit_leaves", [](Optimizer& self, std::uint64_t sweep, bool is_guarded) {
-            bool is_done = false;
-            {
-                const nb::gil_scoped_release release;
-                is_done = (*self).fit_leaves(sweep, is_guarded);
-            }
-            raise_if_interrupted(is_done);
+            run_stoppable([&] { (*self).fit_leaves(sweep, is_guarded); });
         }, nb::arg("sweep"), nb::arg("is_guarded"))
         .def("relax_leaves", [](Optimizer& self, double ridge) {
-            bool is_done = false;
-            {
-                const nb::gil_scoped_release release;
-                is_done = (*self).relax_leaves({.ridge = ridge});
-            }
-            raise_if_interrupted(is_done);
+            run_stoppable([&] { (*self).relax_leaves({.ridge = ridge}); });
         }, nb::arg("ridge"), "Refit linear leaves on the features they use, without their penalty.")
         .def("clear_empty_leaves", [](Optimizer& self) { (*self).clear_empty_leaves(); }, nb::call_guard<nb::gil_scoped_release>(),
              "Free leaves that no row reaches of their penalty.")
@@ -465,11 +445,7 @@ void bind_optimizer(nb::module_& m) {
             const auto flags = counts ? span_of(*counts) : std::span<const std::uint8_t>();
             if (counts && flags.size() != (*self).topology().n_nodes())
                 throw std::invalid_argument(std::to_string(flags.size()) + " flags; give one for each of the " + std::to_string((*self).topology().n_nodes()) + " nodes");
-            Objective found;
-            {
-                const nb::gil_scoped_release release;
-                found = (*self).objective(flags);
-            }
+            const Objective found = run_stoppable([&] { return (*self).objective(flags); });
             return std::make_tuple(found.loss, found.penalty);
         }, nb::arg("counts") = nb::none(), "Loss and penalties; given a flag a node, the penalties of flagged nodes alone.")
         .def("count_active", [](const Optimizer& self) { return (*self).count_active(); }, nb::call_guard<nb::gil_scoped_release>())
@@ -478,7 +454,7 @@ void bind_optimizer(nb::module_& m) {
         .def("care_points", [](Optimizer& self, std::size_t node) {
             if (node >= (*self).topology().n_nodes() || (*self).topology().is_leaf(node))
                 throw std::invalid_argument("node " + std::to_string(node) + " is no split of this tree");
-            auto care = (*self).care_points(node);
+            auto care = run_stoppable([&] { return (*self).care_points(node); });
             return std::make_tuple(to_numpy(std::move(care.rows)), to_numpy(std::move(care.labels)), to_numpy(std::move(care.weights)));
         }, nb::arg("node"))
         .def("leaf_of", [](const Optimizer& self) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "interrupt.hpp"
 #include "rows.hpp"
 #include "spinney/powers.hpp"
 
@@ -99,8 +100,7 @@ FloatRows checked_rows(const AnyArray& values, const Readout& readout) {
 template <class Compute>
 void run(const Readout& readout, const DenseRows& rows, const Compute& compute) {
     if (rows.n_rows * readout.n_trees() < least_walks_apart) return compute(rows);
-    const nb::gil_scoped_release release;
-    compute(rows);
+    run_stoppable([&] { compute(rows); });
 }
 
 nb::object largest(const Readout& readout, const AnyArray& values, std::size_t n_threads) {

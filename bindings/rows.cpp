@@ -1,5 +1,7 @@
 #include "rows.hpp"
 
+#include "interrupt.hpp"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -23,6 +25,7 @@ Rows dense_rows(const Matrix<float>& values) {
 std::optional<std::vector<std::uint8_t>> as_bytes(std::span<const float> values) {
     std::vector<std::uint8_t> bytes(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
+        check_stop_at(i);
         if (!(values[i] >= 0.0F && values[i] <= 255.0F)) return std::nullopt;
         bytes[i] = static_cast<std::uint8_t>(values[i]);
         if (static_cast<float>(bytes[i]) != values[i]) return std::nullopt;
@@ -31,11 +34,7 @@ std::optional<std::vector<std::uint8_t>> as_bytes(std::span<const float> values)
 }
 
 std::optional<Rows> byte_rows(const Matrix<float>& values) {
-    std::optional<std::vector<std::uint8_t>> bytes;
-    {
-        const nb::gil_scoped_release release;
-        bytes = as_bytes({values.data(), values.size()});
-    }
+    auto bytes = run_stoppable([&] { return as_bytes({values.data(), values.size()}); });
     if (!bytes) return std::nullopt;
     auto owned = to_numpy(std::move(*bytes), {values.shape(0), values.shape(1)});
     return Rows{ByteRows{owned.data(), values.shape(0), values.shape(1)}, {nb::cast(owned)}};
@@ -48,6 +47,7 @@ void check_rows(const SparseRows& rows, std::size_t n_entries) {
     for (std::size_t n = 0; n < rows.n_rows; ++n)
         if (rows.indptr[n] > rows.indptr[n + 1]) throw std::invalid_argument("CSR indptr decreases");
     for (std::size_t n = 0; n < rows.n_rows; ++n) {
+        check_stop_at(n);
         std::int64_t previous = -1;
         for (std::int32_t j : rows.columns(n)) {
             if (j <= previous || static_cast<std::size_t>(j) >= rows.n_features)
@@ -62,19 +62,16 @@ Rows sparse_rows(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>&
     if (indptr.shape(0) == 0 || indices.shape(0) != data.shape(0))
         throw std::invalid_argument("CSR arrays disagree in length");
     const SparseRows rows{indptr.data(), indices.data(), data.data(), indptr.shape(0) - 1, n_features};
-    check_rows(rows, data.shape(0));
+    run_stoppable([&] { check_rows(rows, data.shape(0)); });
     return {rows, {nb::cast(indptr), nb::cast(indices), nb::cast(data)}};
 }
 
 auto moments(const Rows& rows, const Vector<double>& weights, std::size_t n_threads) {
-    Moments found;
     const std::size_t n_rows = std::visit([](const auto& d) { return d.n_rows; }, rows.design);
     if (weights.shape(0) != n_rows)
         throw std::invalid_argument(std::to_string(weights.shape(0)) + " weights for " + std::to_string(n_rows) + " rows; give one a row");
-    {
-        const nb::gil_scoped_release release;
-        found = std::visit([&](const auto& d) { return column_moments(d, span_of(weights), n_threads); }, rows.design);
-    }
+    Moments found = run_stoppable(
+        [&] { return std::visit([&](const auto& d) { return column_moments(d, span_of(weights), n_threads); }, rows.design); });
     return std::make_tuple(to_numpy(std::move(found.mean)), to_numpy(std::move(found.deviation)),
                            to_numpy(std::move(found.low)), to_numpy(std::move(found.high)));
 }

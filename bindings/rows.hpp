@@ -12,6 +12,7 @@ struct Rows {
     std::vector<nb::object> owners;
 };
 
+void bind_interrupt(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_tree(nb::module_& m);
 void bind_forest(nb::module_& m);

@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "interrupt.hpp"
 #include "rows.hpp"
 #include "spinney/solve_axis.hpp"
 #include "spinney/solve_linear.hpp"
@@ -25,12 +26,12 @@ auto logistic_split(const Rows& rows, const Vector<double>& mean, const Vector<d
                     double tolerance, std::uint64_t seed) {
     std::vector<float> w;
     double bias = 0.0;
-    {
-        const nb::gil_scoped_release release;
+    run_stoppable([&] {
         const auto m = span_of(mean);
         const auto s = span_of(inverse_scale);
         const Scaling scaling({m.begin(), m.end()}, {s.begin(), s.end()});
         std::visit([&](const auto& d) {
+            check_row_count(d.n_rows);
             if (labels.shape(0) != d.n_rows || weights.shape(0) != d.n_rows || m.size() != d.n_features ||
                 s.size() != d.n_features)
                 throw std::invalid_argument("labels, weights and scaling must agree with the rows");
@@ -52,21 +53,21 @@ auto logistic_split(const Rows& rows, const Vector<double>& mean, const Vector<d
                 solve_stream(d, scaling, squared_norms(d, scaling, 1), entries, link, options, Random(seed), std::span(w),
                              std::span(&bias, 1));
         }, rows.design);
-    }
+    });
     return std::make_tuple(to_numpy(std::move(w)), bias);
 }
 
 auto axis_split(const Rows& rows, const Vector<std::int8_t>& labels, const Vector<double>& weights, double alpha) {
     AxisSplit split;
-    {
-        const nb::gil_scoped_release release;
+    run_stoppable([&] {
         std::visit([&](const auto& d) {
+            check_row_count(d.n_rows);
             if (labels.shape(0) != d.n_rows || weights.shape(0) != d.n_rows)
                 throw std::invalid_argument("labels and weights must agree with the rows");
             const auto numbers = all_rows(d.n_rows);
             split = solve_axis(d, {numbers, span_of(labels), span_of(weights)}, alpha);
         }, rows.design);
-    }
+    });
     return std::make_tuple(split.feature, split.sign, split.bias, split.cost);
 }
 

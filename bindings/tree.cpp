@@ -1,5 +1,6 @@
 #include <stdexcept>
 
+#include "interrupt.hpp"
 #include "rows.hpp"
 #include "spinney/route.hpp"
 
@@ -11,8 +12,7 @@ nb::ndarray<nb::numpy, std::int32_t> apply(const Rows& rows, const Vector<std::i
                                            const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
                                            const Vector<float>& weights, std::size_t n_threads) {
     std::vector<std::int32_t> leaves;
-    {
-        const nb::gil_scoped_release release;
+    run_stoppable([&] {
         std::visit([&](const auto& d) {
             const TreeView tree{span_of(left), span_of(right), span_of(bias), span_of(indptr), span_of(indices),
                                 span_of(weights), d.n_features};
@@ -20,7 +20,7 @@ nb::ndarray<nb::numpy, std::int32_t> apply(const Rows& rows, const Vector<std::i
             leaves.resize(d.n_rows);
             apply_tree(d, tree, n_threads, leaves);
         }, rows.design);
-    }
+    });
     return to_numpy(std::move(leaves));
 }
 
@@ -35,8 +35,7 @@ nb::ndarray<nb::numpy, double> outputs(const Rows& rows, const Vector<std::int32
                                        std::size_t n_threads) {
     std::vector<double> out;
     const std::size_t n_outputs = intercepts.shape(1);
-    {
-        const nb::gil_scoped_release release;
+    run_stoppable([&] {
         const LinearLeafView view{{intercepts.data(), intercepts.size()}, span_of(indptr), span_of(indices),
                                   span_of(weights), n_outputs};
         std::visit([&](const auto& d) {
@@ -46,7 +45,7 @@ nb::ndarray<nb::numpy, double> outputs(const Rows& rows, const Vector<std::int32
             out.resize(d.n_rows * n_outputs);
             linear_outputs(d, span_of(leaves), view, n_threads, out);
         }, rows.design);
-    }
+    });
     return to_numpy(std::move(out), {leaves.shape(0), n_outputs});
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "spinney/parallel.hpp"
+
 namespace spinney {
 
 LeafTable Leaves::row(std::size_t leaf) const {
@@ -101,6 +103,7 @@ public:
         std::vector<double> values(rows.size()), weights(rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i) weights[i] = targets_.weights[rows[i]];
         for (std::size_t k = 0; k < n_outputs_; ++k) {
+            check_stop_after(rows.size());
             for (std::size_t i = 0; i < rows.size(); ++i) values[i] = targets_.values[rows[i] * n_outputs_ + k];
             table_.values[leaf * n_outputs_ + k] = best_constant(values, weights, kind_, delta_, penalty_);
         }
@@ -159,6 +162,7 @@ double weighted_median(std::span<const double> values, std::span<const double> w
 double huber_location(std::span<const double> values, std::span<const double> weights, double delta, LeafPenalty penalty) {
     const auto [low, high] = std::ranges::minmax(values);
     const auto derivatives_at = [&](double at) {
+        check_stop_after(values.size());
         Derivatives sum;
         for (std::size_t i = 0; i < values.size(); ++i) {
             const double residual = values[i] - at;

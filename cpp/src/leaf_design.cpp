@@ -13,8 +13,10 @@ constexpr std::size_t rows_per_task = 4096;
 
 std::vector<double> leaf_weights(const LeafDesign& design, double first) {
     std::vector<double> sums(design.n_leaves, first);
-    for (std::size_t t = 0; t < design.n_trees; ++t)
+    for (std::size_t t = 0; t < design.n_trees; ++t) {
+        check_stop_after(design.n_rows());
         for (std::size_t n = 0; n < design.n_rows(); ++n) sums[design.tree(t)[n]] += design.weights[n];
+    }
     return sums;
 }
 
@@ -25,6 +27,7 @@ void collect(const LeafDesign& design, std::span<const double> row_values, std::
     const std::size_t n_rows = design.n_rows();
     parallel_for(design.n_trees, n_threads, [&](std::size_t t) {
         for (std::size_t n = 0; n < n_rows; ++n) {
+            check_stop_at(n);
             const double weight = design.weights[n];
             double* sums = leaf_sums.data() + design.leaves[t * n_rows + n] * n_outputs;
             for (std::size_t k = 0; k < n_outputs; ++k) sums[k] += weight * row_values[n * n_outputs + k];
@@ -54,6 +57,7 @@ std::vector<double> shared_weights(const LeafDesign& design, std::size_t n_threa
     parallel_for(design.n_trees, n_threads, [&](std::size_t t) {
         const std::uint32_t* mine = design.leaves.data() + t * n_rows;
         for (std::size_t u = 0; u < t; ++u) {
+            check_stop_after(n_rows);
             const std::uint32_t* other = design.leaves.data() + u * n_rows;
             for (std::size_t n = 0; n < n_rows; ++n) shared[mine[n] * size + other[n]] += design.weights[n];
         }

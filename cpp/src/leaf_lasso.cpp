@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "spinney/parallel.hpp"
+
 namespace spinney {
 namespace {
 
@@ -82,6 +84,7 @@ public:
 private:
     /// Sums the residual over the leaves of tree t, after what the tree before has moved is taken off.
     void pass(std::size_t t) {
+        check_stop_after(rest_.size());
         const auto mine = design_.tree(t);
         if (t == 0) {
             for (std::size_t n = 0; n < rest_.size(); ++n) sums_[mine[n]] += design_.weights[n] * rest_[n];
@@ -116,11 +119,15 @@ public:
 
     void set(std::span<const double> values) {
         rest_ = wanted_;
-        for (const std::uint32_t leaf : list_.leaves) move(leaf, values[leaf]);
+        for (const std::uint32_t leaf : list_.leaves) {
+            check_stop_at(leaf);
+            move(leaf, values[leaf]);
+        }
     }
 
     void sweep(std::span<double> values, double l1) {
         for (const std::uint32_t leaf : list_.leaves) {
+            check_stop_at(leaf);
             const double weight = list_.diagonal[leaf];
             const double value = soft_threshold(rest_[leaf] + weight * values[leaf], 0.5 * l1) / weight;
             move(leaf, value - values[leaf]);
@@ -218,8 +225,8 @@ double least_on_way(Parabola squares, std::span<const double> values, std::span<
 template <class Residual>
 class Descent {
 public:
-    Descent(Residual residual, const LeafList& list, std::span<const double> start, StopWatch& watch)
-        : residual_(std::move(residual)), list_(list), values_(start.begin(), start.end()), steps_(start.size()), watch_(watch) {
+    Descent(Residual residual, const LeafList& list, std::span<const double> start)
+        : residual_(std::move(residual)), list_(list), values_(start.begin(), start.end()), steps_(start.size()) {
         residual_.set(values_);
     }
 
@@ -253,7 +260,7 @@ private:
     /// Larger penalties first. The slope of the squares is twice the sum over a leaf; the first is half of the largest slope.
     Outcome descend_in_stages(double l1, double tolerance) {
         double stage = std::min(residual_.steepest(), std::ldexp(l1, max_halvings));
-        for (; stage > 1.5 * l1 && !watch_.is_stopped(); stage *= 0.5) descend(stage);
+        for (; stage > 1.5 * l1; stage *= 0.5) descend(stage);
         return finish(l1, tolerance);
     }
 
@@ -287,7 +294,7 @@ private:
     /// Sweeps until they bring nothing.
     Outcome finish(double l1, double tolerance) {
         Outcome now{objective(l1), std::numeric_limits<double>::infinity()};
-        for (std::size_t look = 0; look < max_looks && !watch_.is_stopped(); ++look) {
+        for (std::size_t look = 0; look < max_looks; ++look) {
             descend(l1);
             const double last = now.objective;
             now = {objective(l1), gap(l1)};
@@ -304,7 +311,7 @@ private:
                 residual_.sweep(values_, l1);
                 path_[i] = values_;
             }
-            if (watch_.is_stopped()) return;
+            check_stop();
             guess(l1);
         }
         residual_.sweep(values_, l1);
@@ -342,7 +349,6 @@ private:
     Residual residual_;
     LeafList list_;
     std::vector<double> values_, steps_;
-    StopWatch& watch_;
     std::vector<std::pair<double, double>> kinks_;
     std::array<std::vector<double>, sweeps_per_guess + 1> path_;
 };
@@ -376,21 +382,17 @@ LeafLasso::LeafLasso(const LeafDesign& design, double l1, std::size_t gram_limit
     }
 }
 
-bool LeafLasso::solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, double tolerance,
-                      const Interrupt& interrupt) const {
-    StopWatch watch(interrupt);
+void LeafLasso::solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, double tolerance) const {
     const LeafList list{diagonal_, weighty_, first_of_tree_};
     parallel_for(n_outputs, n_threads_, [&](std::size_t k) {
-        if (watch.is_stopped()) return;
         std::vector<double> mine(design_.n_rows()), start(design_.n_leaves);
         for (std::size_t n = 0; n < mine.size(); ++n) mine[n] = targets[n * n_outputs + k];
         for (const std::uint32_t leaf : weighty_) start[leaf] = values[leaf * n_outputs + k];
         const auto found =
-            gram_.empty() ? Descent(RowResidual(design_, list, mine), list, start, watch).solve(l1_, tolerance)
-                          : Descent(GramResidual(design_, list, gram_, mine), list, start, watch).solve(l1_, tolerance);
+            gram_.empty() ? Descent(RowResidual(design_, list, mine), list, start).solve(l1_, tolerance)
+                          : Descent(GramResidual(design_, list, gram_, mine), list, start).solve(l1_, tolerance);
         for (const std::uint32_t leaf : weighty_) values[leaf * n_outputs + k] = found[leaf];
     });
-    return !watch.is_stopped();
 }
 
 }  // namespace spinney

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "spinney/parallel.hpp"
+
 namespace spinney {
 namespace {
 
@@ -50,8 +52,10 @@ void LeafSystem::factor() {
     // A few rows at a time, so that each row above is read from memory once for all of them.
     for (std::size_t begin = 0; begin < size; begin += rows_per_panel) {
         const std::size_t end = std::min(size, begin + rows_per_panel);
-        for (std::size_t j = 0; j < begin; ++j)
+        for (std::size_t j = 0; j < begin; ++j) {
+            check_stop_at(j);
             for (std::size_t i = begin; i < end; ++i) eliminate(i, j);
+        }
         for (std::size_t i = begin; i < end; ++i) {
             for (std::size_t j = begin; j < i; ++j) eliminate(i, j);
             double* row = factor_.data() + i * size;
@@ -64,6 +68,7 @@ void LeafSystem::factor() {
 void LeafSystem::substitute(std::size_t n_outputs, std::span<double> values) const {
     const std::size_t size = design_.n_leaves;
     for (std::size_t i = 0; i < size; ++i) {
+        check_stop_after(i);
         const double* row = factor_.data() + i * size;
         double* mine = values.data() + i * n_outputs;
         for (std::size_t j = 0; j < i; ++j)
@@ -71,6 +76,7 @@ void LeafSystem::substitute(std::size_t n_outputs, std::span<double> values) con
         for (std::size_t k = 0; k < n_outputs; ++k) mine[k] /= row[i];
     }
     for (std::size_t i = size; i-- > 0;) {
+        check_stop_after(i);
         const double* row = factor_.data() + i * size;
         const double* mine = values.data() + i * n_outputs;
         for (std::size_t k = 0; k < n_outputs; ++k) values[i * n_outputs + k] /= row[i];
@@ -86,12 +92,12 @@ std::vector<double> LeafSystem::gradient_sizes(std::span<const double> gradient,
     return sizes;
 }
 
-bool LeafSystem::solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, const StopRule& rule,
-                       const Interrupt& interrupt) const {
+void LeafSystem::solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values,
+                       const StopRule& rule) const {
     if (!factor_.empty()) {
         collect(design_, targets, n_outputs, values, n_threads_);
         substitute(n_outputs, values);
-        return !(interrupt && interrupt());
+        return;
     }
     std::vector<double> rows(design_.n_rows() * n_outputs), gradient(values.size());
     collect(design_, targets, n_outputs, gradient, n_threads_);
@@ -105,12 +111,12 @@ bool LeafSystem::solve(std::span<const double> targets, std::size_t n_outputs, s
     std::vector<double> enough(n_outputs);
     for (std::size_t k = 0; k < n_outputs; ++k)
         enough[k] = std::max(rule.of_zero * rule.of_zero * at_zero[k], of_start * of_start * at_start[k]);
-    return iterate(gradient, enough, values, rule.max_iterations, interrupt);
+    iterate(gradient, enough, values, rule.max_iterations);
 }
 
 /// Conjugate gradients, one a output side by side, preconditioned by the diagonal.
-bool LeafSystem::iterate(std::span<double> residual, std::span<const double> enough, std::span<double> values,
-                         std::size_t max_iterations, const Interrupt& interrupt) const {
+void LeafSystem::iterate(std::span<double> residual, std::span<const double> enough, std::span<double> values,
+                         std::size_t max_iterations) const {
     const std::size_t size = values.size(), n_outputs = enough.size();
     std::vector<double> scaled(size), direction(size), image(size), rows(design_.n_rows() * n_outputs);
     const auto precondition = [&] {
@@ -123,7 +129,7 @@ bool LeafSystem::iterate(std::span<double> residual, std::span<const double> eno
         bool is_done = true;
         for (std::size_t k = 0; k < n_outputs; ++k) is_done = is_done && rho[k] <= enough[k];
         if (is_done) break;
-        if (interrupt && interrupt()) return false;
+        check_stop();
         add_up(design_, direction, n_outputs, rows, n_threads_);
         collect(design_, rows, n_outputs, image, n_threads_);
         for (std::size_t i = 0; i < size; ++i) image[i] += l2_ * direction[i];
@@ -140,7 +146,6 @@ bool LeafSystem::iterate(std::span<double> residual, std::span<const double> eno
         for (std::size_t i = 0; i < size; ++i) direction[i] = scaled[i] + turn[i % n_outputs] * direction[i];
         rho = next;
     }
-    return true;
 }
 
 }  // namespace spinney

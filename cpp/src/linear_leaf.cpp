@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "spinney/leaf.hpp"
+#include "spinney/parallel.hpp"
 
 namespace spinney {
 namespace {
@@ -119,6 +120,7 @@ private:
         for (std::size_t row = 0; row < n && !targets_.classes.empty(); ++row)
             whole[static_cast<std::size_t>(targets_.classes[row])] += targets_.weights[row];
         for (std::size_t k = 0; k < n_outputs_; ++k) {
+            check_stop_after(n);
             for (std::size_t row = 0; row < n && targets_.classes.empty(); ++row) values[row] = targets_.values[row * n_outputs_ + k];
             whole[k] = !targets_.classes.empty() ? (whole[k] > 0.0 ? std::log(whole[k]) : absent_score)
                                                  : best_constant(values, targets_.weights, options_.target_loss, options_.delta);
@@ -166,13 +168,17 @@ private:
         const std::size_t d = rows_.n_features;
         std::vector<double> scores(n * n_classes), offsets(n);
         const auto refresh_scores = [&](std::size_t k) {
-            for (std::size_t i = 0; i < n; ++i) scores[i * n_classes + k] = rows_.dot(entries.rows[i], w.data() + k * d) + bias[k];
+            for (std::size_t i = 0; i < n; ++i) {
+                check_stop_at(i);
+                scores[i * n_classes + k] = rows_.dot(entries.rows[i], w.data() + k * d) + bias[k];
+            }
         };
         for (std::size_t k = 0; k < n_classes; ++k) refresh_scores(k);
         std::vector<std::int8_t> sides(n);
         for (std::size_t cycle = 0; cycle < options_.solver.epochs; ++cycle)
             for (std::size_t k = n_classes == 2 ? 1 : 0; k < n_classes; ++k) {
                 for (std::size_t i = 0; i < n; ++i) {
+                    check_stop_at(i);
                     offsets[i] = log_sum_of_others(std::span(scores).subspan(i * n_classes, n_classes), k);
                     sides[i] = static_cast<std::size_t>(labels[i]) == k ? 1 : -1;
                 }

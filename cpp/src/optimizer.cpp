@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <numeric>
+
+#include "spinney/parallel.hpp"
 
 namespace spinney {
 namespace {
@@ -33,14 +36,16 @@ bool is_one_sided(const CarePoints& care) {
 /// Some columns of some rows, copied together: dense rows stay dense, sparse rows sparse.
 template <Design D>
 struct GatheredRows {
-    std::vector<float> values;
+    std::unique_ptr<float[]> values;  // not a vector: to fill it with zeros first takes long, and nothing could stop it
 
     GatheredRows(const D& rows, std::span<const std::uint32_t> numbers, std::span<const std::uint32_t> columns)
-        : values(numbers.size() * columns.size()), part{values.data(), numbers.size(), columns.size()} {
+        : values(std::make_unique_for_overwrite<float[]>(numbers.size() * columns.size())),
+          part{values.get(), numbers.size(), columns.size()} {
         for (std::size_t i = 0; i < numbers.size(); ++i) {
+            check_stop_at(i);
             rows.prefetch(numbers[std::min(i + 1, numbers.size() - 1)]);
             const auto row = rows.row(numbers[i]);
-            float* out = values.data() + i * columns.size();
+            float* out = values.get() + i * columns.size();
             for (std::size_t k = 0; k < columns.size(); ++k) out[k] = static_cast<float>(row[columns[k]]);
         }
     }
@@ -60,6 +65,7 @@ struct GatheredRows<SparseRows> {
         std::vector<std::int32_t> place(rows.n_features, -1);
         for (std::size_t k = 0; k < columns.size(); ++k) place[columns[k]] = static_cast<std::int32_t>(k);
         for (std::uint32_t number : numbers) {
+            check_stop_at(indptr.size());
             rows.for_each(number, [&](std::size_t j, float x) {
                 if (place[j] < 0) return;
                 indices.push_back(place[j]);
@@ -101,7 +107,7 @@ void TreeOptimizer<D>::draw_splits(const Start& start) {
         });
         sort_rows();
     }
-    fit_leaves(0, false, {});
+    fit_leaves(0, false);
 }
 
 /// Draws one split and sends its rows, which all sit in the first leaf below it, to the side it says.
@@ -114,6 +120,7 @@ void TreeOptimizer<D>::draw_split(std::size_t node, const Start& start) {
     float* w = hyperplane(node);
     draw_hyperplane<D>({rows_, scaling_, targets_, rows, columns}, start, random, {w, rows_.n_features}, bias(node));
     for (std::size_t i = 0; i < rows.size(); ++i) {
+        check_stop_at(i);
         rows_.prefetch(rows[std::min(i + 1, rows.size() - 1)]);
         if (rows_.dot(rows[i], w) + bias(node) >= 0.0)
             state_.leaf_of[rows[i]] = static_cast<std::uint32_t>(topology_.middle(node));
@@ -126,7 +133,7 @@ void TreeOptimizer<D>::set_splits(SplitTable splits, LeafTable leaves) {
     looked_at_ = nothing_looked_at;
     route_all();
     if (leaves.values.empty()) {
-        fit_leaves(0, false, {});
+        fit_leaves(0, false);
     } else {
         leaves_->set_table(std::move(leaves));
         state_.leaves = leaves_->table();
@@ -173,7 +180,7 @@ void TreeOptimizer<D>::sort_rows() {
 /// visit(node, batch) for the reduced sets of all `nodes`, in parallel over blocks of rows.
 template <Design D>
 template <class Visit>
-bool TreeOptimizer<D>::visit_reach(std::span<const std::int32_t> nodes, const Interrupt& interrupt, const Visit& visit) {
+void TreeOptimizer<D>::visit_reach(std::span<const std::int32_t> nodes, const Visit& visit) {
     struct Task {
         std::size_t node, begin, end;
     };
@@ -183,14 +190,14 @@ bool TreeOptimizer<D>::visit_reach(std::span<const std::int32_t> nodes, const In
         for (std::size_t i = begin; i < end; i += rows_per_task)
             tasks.push_back({static_cast<std::size_t>(node), i, std::min(end, i + rows_per_task)});
     }
-    return parallel_for(tasks.size(), options_.n_threads, [&](std::size_t t) {
+    parallel_for(tasks.size(), options_.n_threads, [&](std::size_t t) {
         const auto rows = std::span<const std::uint32_t>(order_).subspan(tasks[t].begin, tasks[t].end - tasks[t].begin);
         for (std::size_t first = 0; first < rows.size(); first += walk_rows) {
             const std::size_t next = std::min(first + walk_rows, rows.size());
             for (std::size_t i = next + walk_rows; i < std::min(next + 2 * walk_rows, rows.size()); ++i) rows_.prefetch(rows[i]);
             visit(tasks[t].node, rows.subspan(first, next - first));
         }
-    }, interrupt);
+    });
 }
 
 /// The present leaf of a row is known; only the subtree of the other child has to be walked.
@@ -243,6 +250,7 @@ template <class Gain>
 void TreeOptimizer<D>::collect(std::size_t node, CarePoints& care, const Gain& gain_of) const {
     const auto [begin, end] = reach(node);
     for (std::size_t i = begin; i < end; ++i) {
+        check_stop_at(i);
         const std::uint32_t row = order_[i];
         const double gain = gain_of(row);
         if (gain == 0.0) continue;
@@ -298,7 +306,7 @@ bool TreeOptimizer<D>::relabel_idle_child(std::size_t node, const CarePoints& ca
 template <Design D>
 CarePoints TreeOptimizer<D>::care_points(std::size_t node) {
     const auto number = static_cast<std::int32_t>(node);
-    visit_reach({&number, 1}, {}, [&](std::size_t i, std::span<const std::uint32_t> batch) { look_at_sibling(i, batch); });
+    visit_reach({&number, 1}, [&](std::size_t i, std::span<const std::uint32_t> batch) { look_at_sibling(i, batch); });
     looked_at_ = nothing_looked_at;  // the look at another level has been overwritten
     CarePoints care;
     collect_care(node, care);
@@ -317,6 +325,7 @@ template <Design D>
 double TreeOptimizer<D>::node_cost(const CarePoints& care, std::span<const float> w, double bias) const {
     double cost = 0.0;
     for (std::size_t i = 0; i < care.rows.size(); ++i) {
+        check_stop_at(i);
         rows_.prefetch(care.rows[std::min(i + 2 * walk_rows, care.rows.size() - 1)]);
         const bool is_right = rows_.dot(care.rows[i], w.data()) + bias >= 0.0;
         if (is_right != (care.labels[i] > 0)) cost += care.weights[i];
@@ -456,11 +465,10 @@ bool TreeOptimizer<D>::solve_node(std::size_t node, std::uint64_t sweep, bool is
 }
 
 template <Design D>
-bool TreeOptimizer<D>::solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below,
-                                   const Interrupt& interrupt) {
+void TreeOptimizer<D>::solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) {
     const auto& level = topology_.levels[depth];
     const auto look = [&](std::size_t node, std::span<const std::uint32_t> batch) { look_at_sibling(node, batch); };
-    if (looked_at_ != depth && !visit_reach(level, interrupt, look)) return false;
+    if (looked_at_ != depth) visit_reach(level, look);
     looked_at_ = nothing_looked_at;
 
     // Largest first, so that threads end together. A node that no row reaches only costs its penalty: a
@@ -479,32 +487,33 @@ bool TreeOptimizer<D>::solve_level(std::size_t depth, std::uint64_t sweep, bool 
         return end - begin;
     });
     std::vector<char> is_changed(topology_.n_nodes(), 0);
-    if (!parallel_for(nodes.size(), options_.n_threads, [&](std::size_t i) {
-            const auto node = static_cast<std::size_t>(nodes[i]);
-            is_changed[node] = solve_node(node, sweep, is_guarded) ? 1 : 0;
-        }, interrupt))
-        return false;
+    parallel_for(nodes.size(), options_.n_threads, [&](std::size_t i) {
+        const auto node = static_cast<std::size_t>(nodes[i]);
+        is_changed[node] = solve_node(node, sweep, is_guarded) ? 1 : 0;
+    });
 
     // Rows are wide and far apart in memory: what the next level wants to know of a row is found out now,
     // while the row is at hand.
     const bool looks_below = is_next_below && depth + 1 < topology_.levels.size();
-    visit_reach(level, {}, [&](std::size_t node, std::span<const std::uint32_t> batch) {
+    visit_reach(level, [&](std::size_t node, std::span<const std::uint32_t> batch) {
         if (is_changed[node] != 0) reroute(node, batch);
         if (looks_below) look_below(node, batch);
     });
     if (looks_below) looked_at_ = depth + 1;
     sort_rows();
-    return true;
 }
 
 template <Design D>
-bool TreeOptimizer<D>::fit_leaves(std::uint64_t sweep, bool is_guarded, const Interrupt& interrupt) {
+void TreeOptimizer<D>::fit_leaves(std::uint64_t sweep, bool is_guarded) {
     const auto total_loss = [&](std::size_t leaf, std::span<const std::uint32_t> rows) {
         double sum = leaves_->penalty(leaf);
-        for (std::uint32_t row : rows) sum += targets_.weights[row] * leaves_->loss(row, leaf);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            check_stop_at(i);
+            sum += targets_.weights[rows[i]] * leaves_->loss(rows[i], leaf);
+        }
         return sum;
     };
-    const bool is_done = parallel_for(topology_.n_leaves(), options_.n_threads, [&](std::size_t leaf) {
+    parallel_for(topology_.n_leaves(), options_.n_threads, [&](std::size_t leaf) {
         const auto rows = rows_in(leaf);
         if (rows.empty()) {
             leaves_->keep_limit(leaf);
@@ -519,9 +528,8 @@ bool TreeOptimizer<D>::fit_leaves(std::uint64_t sweep, bool is_guarded, const In
         const double old_loss = total_loss(leaf, rows);
         leaves_->fit(leaf, rows, random);
         if (!(total_loss(leaf, rows) <= old_loss)) leaves_->set_row(leaf, before);
-    }, interrupt);
+    });
     take_leaves();
-    return is_done;
 }
 
 template <Design D>
@@ -533,12 +541,11 @@ void TreeOptimizer<D>::clear_empty_leaves() {
 }
 
 template <Design D>
-bool TreeOptimizer<D>::relax_leaves(const RelaxOptions& options, const Interrupt& interrupt) {
-    const bool is_done = parallel_for(topology_.n_leaves(), options_.n_threads, [&](std::size_t leaf) {
+void TreeOptimizer<D>::relax_leaves(const RelaxOptions& options) {
+    parallel_for(topology_.n_leaves(), options_.n_threads, [&](std::size_t leaf) {
         leaves_->relax(leaf, rows_in(leaf), options);
-    }, interrupt);
+    });
     take_leaves();
-    return is_done;
 }
 
 /// The present leaf parameters become the tree's, and every row gets its loss under them.

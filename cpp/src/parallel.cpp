@@ -2,49 +2,128 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace spinney {
 
-bool parallel_for(std::size_t n_tasks, std::size_t n_threads, const std::function<void(std::size_t)>& task,
-                  const Interrupt& interrupt) {
-    std::atomic<std::size_t> next{0};
-    std::atomic<bool> stop{false};
-    std::atomic<bool> interrupted{false};
-    std::exception_ptr failure;
-    std::mutex failure_mutex;
+/// Only the thread that made the watch asks the interrupt; the others see its answer.
+class StopWatch {
+public:
+    explicit StopWatch(Interrupt interrupt) : interrupt_(std::move(interrupt)), owner_(std::this_thread::get_id()) {}
 
-    const auto work = [&](bool is_caller) {
+    [[nodiscard]] bool is_stopped() {
+        if (stopped_.load(std::memory_order_relaxed)) return true;
+        if (!interrupt_ || std::this_thread::get_id() != owner_ || !interrupt_()) return false;
+        stopped_ = true;
+        return true;
+    }
+
+private:
+    Interrupt interrupt_;
+    std::thread::id owner_;
+    std::atomic<bool> stopped_{false};
+};
+
+namespace {
+
+/// How often a caller that waits for its helpers asks the interrupt.
+constexpr std::chrono::milliseconds waiting_pause{20};
+
+/// The watch under which this thread works. Not an argument of every function: nothing but the end of the work depends
+/// on it, and any loop in the library may have to ask.
+thread_local StopWatch* present_watch = nullptr;
+
+bool is_stopped() { return present_watch != nullptr && present_watch->is_stopped(); }
+
+/// Threads that share the tasks of one call.
+class Team {
+public:
+    Team(std::size_t n_tasks, const std::function<void(std::size_t)>& task) : n_tasks_(n_tasks), task_(task) {}
+
+    /// Runs tasks until none is left, or the work is to end.
+    void work() {
         try {
-            while (!stop.load(std::memory_order_relaxed)) {
-                if (is_caller && interrupt && interrupt()) {
-                    interrupted = true;
-                    stop = true;
-                    return;
-                }
-                const std::size_t index = next.fetch_add(1, std::memory_order_relaxed);
-                if (index >= n_tasks) return;
-                task(index);
+            while (!is_ended_.load(std::memory_order_relaxed)) {
+                check_stop();
+                const std::size_t index = next_.fetch_add(1, std::memory_order_relaxed);
+                if (index >= n_tasks_) return;
+                task_(index);
             }
         } catch (...) {
-            const std::scoped_lock lock(failure_mutex);
-            if (!failure) failure = std::current_exception();
-            stop = true;
+            const std::scoped_lock lock(mutex_);
+            if (!failure_) failure_ = std::current_exception();
+            is_ended_ = true;
         }
-    };
+    }
 
+    /// The same on a thread of its own.
+    std::jthread start_helper() {
+        {
+            const std::scoped_lock lock(mutex_);
+            ++n_helpers_;
+        }
+        return std::jthread([this, watch = present_watch] {
+            present_watch = watch;
+            work();
+            const std::scoped_lock lock(mutex_);
+            --n_helpers_;
+            changed_.notify_all();
+        });
+    }
+
+    /// Waits for the helpers. They hear of an interrupt by the watch, but someone has to ask it.
+    void wait() {
+        std::unique_lock lock(mutex_);
+        while (!changed_.wait_for(lock, waiting_pause, [&] { return n_helpers_ == 0; })) {
+            lock.unlock();
+            if (is_stopped()) is_ended_ = true;
+            lock.lock();
+        }
+    }
+
+    void rethrow() const {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+private:
+    std::size_t n_tasks_;
+    const std::function<void(std::size_t)>& task_;
+    std::atomic<std::size_t> next_{0};
+    std::atomic<bool> is_ended_{false};
+    std::exception_ptr failure_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::size_t n_helpers_ = 0;
+};
+
+}  // namespace
+
+Interruptible::Interruptible(Interrupt interrupt)
+    : watch_(std::make_unique<StopWatch>(std::move(interrupt))), outer_(std::exchange(present_watch, watch_.get())) {}
+
+Interruptible::~Interruptible() { present_watch = outer_; }
+
+void check_stop() {
+    if (is_stopped()) throw Interrupted();
+}
+
+void parallel_for(std::size_t n_tasks, std::size_t n_threads, const std::function<void(std::size_t)>& task) {
+    Team team(n_tasks, task);
     const std::size_t n_helpers = std::min(n_threads, n_tasks) > 1 ? std::min(n_threads, n_tasks) - 1 : 0;
     {
         std::vector<std::jthread> helpers;
         helpers.reserve(n_helpers);
-        for (std::size_t i = 0; i < n_helpers; ++i) helpers.emplace_back(work, false);
-        work(true);
+        for (std::size_t i = 0; i < n_helpers; ++i) helpers.push_back(team.start_helper());
+        team.work();
+        if (n_helpers > 0) team.wait();
     }
-    if (failure) std::rethrow_exception(failure);
-    return !interrupted;
+    team.rethrow();
+    if (n_helpers > 0) check_stop();
 }
 
 }  // namespace spinney

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "spinney/parallel.hpp"
+
 namespace spinney {
 namespace {
 
@@ -73,6 +75,7 @@ public:
         double value = evaluate(theta_, gradient);
         History history;
         for (std::size_t number = 0; number < options_.max_steps; ++number) {
+            check_stop();
             std::vector<double> direction = history.direction(gradient);
             if (history.is_empty()) shorten(direction);
             std::vector<double> next;
@@ -126,8 +129,10 @@ private:
         std::ranges::fill(gradient, 0.0);
         const std::size_t weights_end = n_outputs_ * stride_;
         double value = 0.0;
-        for (std::size_t first = 0; first < entries_.rows.size(); first += block_rows)
+        for (std::size_t first = 0; first < entries_.rows.size(); first += block_rows) {
+            check_stop_at(first);
             value += add_rows(first, std::min(block_rows, entries_.rows.size() - first), theta, gradient);
+        }
         for (std::size_t k = 0; k < n_outputs_; ++k)
             for (std::size_t i = 0; i < columns_.size(); ++i)
                 if (!is_free(k, columns_[i])) gradient[k * stride_ + i] = 0.0;

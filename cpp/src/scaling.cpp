@@ -30,7 +30,10 @@ std::vector<BlockSums> sum_blocks(const D& rows, std::size_t n_threads, const Ad
     std::vector<BlockSums> blocks(count_blocks(rows.n_rows), BlockSums(rows.n_features));
     parallel_for(blocks.size(), n_threads, [&](std::size_t b) {
         const std::size_t end = std::min(rows.n_rows, (b + 1) * moment_block);
-        for (std::size_t n = b * moment_block; n < end; ++n) add(blocks[b], n);
+        for (std::size_t n = b * moment_block; n < end; ++n) {
+            check_stop_at(n);
+            add(blocks[b], n);
+        }
     });
     return blocks;
 }
@@ -155,6 +158,7 @@ std::vector<float> squared_norms(const D& rows, const Scaling& scaling, std::siz
     parallel_for(count_blocks(rows.n_rows), n_threads, [&](std::size_t b) {
         const std::size_t end = std::min(rows.n_rows, (b + 1) * moment_block);
         for (std::size_t n = b * moment_block; n < end; ++n) {
+            check_stop_at(n);
             double sum = centre;
             rows.for_each(n, [&](std::size_t j, float x) {
                 const double m = scaling.mean[j];

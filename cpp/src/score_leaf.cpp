@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "spinney/leaf.hpp"
+#include "spinney/parallel.hpp"
 
 namespace spinney {
 namespace {
@@ -65,6 +66,7 @@ public:
 
 private:
     [[nodiscard]] Derivatives derivatives(std::span<const std::uint32_t> rows, std::size_t k, double at) const {
+        check_stop_after(rows.size());
         Derivatives sum;
         for (std::uint32_t row : rows) {
             const double distance = at - left_over(row)[k];
@@ -112,7 +114,9 @@ private:
         std::ranges::fill(slope, 0.0);
         std::vector<double> share(n_outputs_);
         double total = 0.0;
-        for (std::uint32_t row : rows) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            check_stop_at(i);
+            const std::uint32_t row = rows[i];
             const double* wanted = left_over(row);
             for (std::size_t k = 0; k < n_outputs_; ++k) share[k] = scores(leaf)[k] - wanted[k];
             const double most = std::ranges::max(share);

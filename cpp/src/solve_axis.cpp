@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "spinney/parallel.hpp"
+
 namespace spinney {
 namespace {
 
@@ -31,8 +33,10 @@ void visit_columns(const DenseRows& rows, const ReducedProblem& problem, std::sp
     const std::size_t n_rows = problem.rows.size();
     std::vector<float> values(columns_at_once * n_rows);
     for (std::size_t first = 0; first < rows.n_features; first += columns_at_once) {
+        check_stop_at(first);
         const std::size_t count = std::min(columns_at_once, rows.n_features - first);
         for (std::size_t n = 0; n < n_rows; ++n) {
+            check_stop_at(n);
             const float* x = rows.row(problem.rows[n]).data() + first;
             for (std::size_t j = 0; j < count; ++j) values[j * n_rows + n] = x[j];
         }
@@ -47,16 +51,21 @@ template <class Visit>
 void visit_columns(const SparseRows& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double total,
                    const Visit& visit) {
     std::vector<std::size_t> starts(rows.n_features + 1);
-    for (std::size_t n : problem.rows) rows.for_each(n, [&](std::size_t j, float) { ++starts[j + 1]; });
+    for (std::size_t n = 0; n < problem.rows.size(); ++n) {
+        check_stop_at(n);
+        rows.for_each(problem.rows[n], [&](std::size_t j, float) { ++starts[j + 1]; });
+    }
     for (std::size_t j = 0; j < rows.n_features; ++j) starts[j + 1] += starts[j] + 1;  // and one for the zeros
     std::vector<float> values(starts.back());
     std::vector<double> weights(starts.back());
     auto next = starts;
-    for (std::size_t n = 0; n < problem.rows.size(); ++n)
+    for (std::size_t n = 0; n < problem.rows.size(); ++n) {
+        check_stop_at(n);
         rows.for_each(problem.rows[n], [&](std::size_t j, float x) {
             values[next[j]] = x;
             weights[next[j]++] = signed_weights[n];
         });
+    }
     for (std::size_t j = 0; j < rows.n_features; ++j) {
         const std::size_t begin = starts[j];
         std::size_t size = next[j] - begin;
@@ -110,6 +119,7 @@ void sort_values(const Column& column, std::vector<std::uint64_t>& keys, std::ve
     for (std::size_t n = 0; n < column.values.size(); ++n)
         keys.push_back(std::uint64_t{ordered_bits(column.values[n])} << 32U | n);
     std::ranges::sort(keys);
+    check_stop_after(keys.size());
     steps.clear();
     for (std::uint64_t key : keys) {
         const std::size_t n = key & 0xffffffffU;
@@ -137,10 +147,12 @@ void visit_steps(const ByteRows& rows, const ReducedProblem& problem, std::span<
     std::vector<double> sums(columns_at_once * n_whole);
     std::vector<std::uint8_t> is_present(columns_at_once * n_whole);
     for (std::size_t first = 0; first < rows.n_features; first += columns_at_once) {
+        check_stop_at(first);
         const std::size_t count = std::min(columns_at_once, rows.n_features - first);
         std::ranges::fill(sums, 0.0);
         std::ranges::fill(is_present, 0);
         for (std::size_t n = 0; n < problem.rows.size(); ++n) {
+            check_stop_at(n);
             const std::uint8_t* x = rows.row(problem.rows[n]).data() + first;
             for (std::size_t j = 0; j < count; ++j) {
                 const std::size_t at = j * n_whole + x[j];

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "spinney/parallel.hpp"
 #include "spinney/solve_linear.hpp"
 
 namespace spinney {
@@ -55,6 +56,7 @@ public:
         scaling_.to_standard(w, bias, std::span(best.w).first(w.size()), best.bias);
         double best_value = evaluate(best, true);
         for (std::size_t step = 0; step < options_.max_newton; ++step) {
+            check_stop();
             Point next = minimise_model(best);
             const bool is_last = step + 1 == options_.max_newton;
             double value = evaluate(next, !is_last);
@@ -76,8 +78,10 @@ private:
     /// Objective at `at`; with curvature, model_ holds its second-order expansion there.
     double evaluate(const Point& at, bool with_curvature) {
         model_.clear();
-        for (std::size_t first = 0; first < entries_.rows.size(); first += block_rows)
+        for (std::size_t first = 0; first < entries_.rows.size(); first += block_rows) {
+            check_stop_at(first);
             add_block(first, at, with_curvature);
+        }
         if (with_curvature) model_.mirror();
         double objective = model_.value;
         for (double w : at.w) objective += options_.alpha * std::fabs(w) + 0.5 * options_.ridge * w * w;
@@ -112,6 +116,7 @@ private:
         std::vector<double> residual = model_.gradient;  // gradient of the model at `to`
         double bias_residual = model_.bias_gradient;
         for (std::size_t pass = 0; pass < max_passes; ++pass) {
+            check_stop_after(model_.n_features);
             double largest = 0.0;
             for (std::size_t j = 0; j < model_.n_features; ++j) {
                 const double* column = model_.hessian.data() + j * model_.stride;

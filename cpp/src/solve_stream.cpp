@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "spinney/parallel.hpp"
 #include "spinney/solve_linear.hpp"
 
 namespace spinney {
@@ -96,6 +97,7 @@ public:
         std::vector<std::uint32_t> order(terms_.size());
         std::iota(order.begin(), order.end(), 0U);
         for (std::size_t epoch = 0; epoch < options_.epochs; ++epoch) {
+            check_stop();
             for (std::size_t i = order.size(); i > 1; --i)
                 std::swap(order[i - 1], order[random_.below(static_cast<std::uint32_t>(i))]);
             run_epoch(order);
@@ -165,6 +167,7 @@ private:
             float* sum = sums.data() + chunk * n_outputs_ * d_;
             const std::size_t end = std::min(terms_.size(), (chunk + 1) * gradient_chunk);
             for (std::size_t e = chunk * gradient_chunk; e < end;) {
+                check_stop_at(e);
                 const std::size_t count = batch_size(end - e);
                 std::uint32_t batch[batch_rows] = {};
                 for (std::size_t i = 0; i < count; ++i) {
@@ -213,6 +216,7 @@ private:
         std::vector<double> scores(n_outputs_ * batch_rows);
         std::vector<float> slopes(n_outputs_ * batch_rows), changes(n_outputs_ * batch_rows);
         for (std::size_t e = 0; e < order.size();) {
+            check_stop_at(e);
             const std::size_t count = batch_size(order.size() - e);
             const auto batch = order.subspan(e, count);
             if constexpr (is_sparse<D>)

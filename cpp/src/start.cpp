@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "spinney/parallel.hpp"
+
 namespace spinney {
 namespace {
 
@@ -36,6 +38,7 @@ double balanced_bias(const StartSite<D>& site, std::span<const float> w) {
     std::vector<std::pair<double, double>> scored;
     scored.reserve(site.reach.size());
     for (std::size_t i = 0; i < site.reach.size(); ++i) {
+        check_stop_at(i);
         site.rows.prefetch(site.reach[std::min(i + 1, site.reach.size() - 1)]);
         scored.emplace_back(site.rows.dot(site.reach[i], w.data()), site.targets.weights[site.reach[i]]);
     }
@@ -94,6 +97,7 @@ Groups group_by_value(std::span<const std::uint32_t> reach, const Targets& targe
     std::vector<double> direction(targets.n_outputs);
     for (double& part : direction) part = random.normal();
     const auto seen = [&](std::uint32_t row) {
+        check_stop_at(row);  // sorting by it takes long
         const double* values = targets.values.data() + row * direction.size();
         return std::inner_product(direction.begin(), direction.end(), values, 0.0);
     };

@@ -10,6 +10,7 @@
 #include "data.hpp"
 #include "spinney/grow/grower.hpp"
 #include "spinney/optimizer.hpp"
+#include "spinney/parallel.hpp"
 
 namespace spinney::test {
 namespace {
@@ -22,7 +23,8 @@ public:
     Hyperplane find(const GrowSite<D>& site, Random random) const override {
         Hyperplane best;
         Cut best_cut;
-        for (std::size_t k = 0; k < site.n_candidates && !site.is_stopped(); ++k) {
+        for (std::size_t k = 0; k < site.n_candidates; ++k) {
+            check_stop();  // Ctrl-C
             Hyperplane plane = draw(site, random);
             const Cut cut = cut_along(site, plane);  // moves the bias to the best threshold
             if (!cut.is_found || (best_cut.is_found && !(cut.cost < best_cut.cost - site.targets.rounding()))) continue;
@@ -142,13 +144,13 @@ void a_new_split_grows_pure_leaves_the_same_for_any_threads() {
     const Data data;
     GrowOptions options;
     options.n_candidates = 5;
-    const GrownTree tree = *grow_tree(data.rows, data.scaling, data.of_classes(), GaussianRule<DenseRows>(), options);
+    const GrownTree tree = grow_tree(data.rows, data.scaling, data.of_classes(), GaussianRule<DenseRows>(), options);
     expect(std::ranges::all_of(tree.leaf_values, [](double share) { return share == 0.0 || share == 1.0; }), "leaves are pure");
     // Every hyperplane has all columns: none was replaced by the best column.
     const std::size_t n_splits = tree.left.size() - tree.leaf_values.size() / n_classes;
     expect_equal(tree.weights.size(), n_splits * n_features, "splits are the rule's own");
     options.n_threads = 3;
-    const GrownTree again = *grow_tree(data.rows, data.scaling, data.of_classes(), GaussianRule<DenseRows>(), options);
+    const GrownTree again = grow_tree(data.rows, data.scaling, data.of_classes(), GaussianRule<DenseRows>(), options);
     expect(again.left == tree.left && again.weights == tree.weights && again.bias == tree.bias, "threads change nothing");
 }
 
@@ -163,8 +165,8 @@ TreeOptimizer<DenseRows> optimized(const Data& data, const Targets& targets, std
     const double first = value();
     double last = first;
     for (std::uint64_t sweep = 1; sweep <= 5; ++sweep) {
-        for (std::size_t depth = 0; depth < topology.levels.size(); ++depth) tree.solve_level(depth, sweep, true, false, {});
-        tree.fit_leaves(sweep, true, {});
+        for (std::size_t depth = 0; depth < topology.levels.size(); ++depth) tree.solve_level(depth, sweep, true, false);
+        tree.fit_leaves(sweep, true);
         expect(value() <= last * (1.0 + 1e-12), "a guarded sweep never raises the objective");
         last = value();
     }

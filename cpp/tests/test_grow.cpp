@@ -10,6 +10,7 @@
 #include "check.hpp"
 #include "data.hpp"
 #include "spinney/grow/grower.hpp"
+#include "spinney/parallel.hpp"
 
 namespace spinney::test {
 namespace {
@@ -83,7 +84,7 @@ GrownTree grown(const D& rows, const Scaling& scaling, const Targets& targets, c
     options.n_threads = n_threads;
     options.max_depth = max_depth;
     options.min_rows = min_rows;
-    return *grow_tree(rows, scaling, targets, rule, options);
+    return grow_tree(rows, scaling, targets, rule, options);
 }
 
 bool is_same(const GrownTree& one, const GrownTree& two) {
@@ -333,8 +334,8 @@ void judges_walk_down_the_tree_without_a_part_in_it() {
     for (std::size_t n = 0; n < x.n_rows; n += 3) judge_weights[n] = std::exchange(answers.weights[n], 0.0) + 1.0;
     const Scaling scaling = scaling_of(x, answers.weights, true);
     const Spy spy;
-    const GrownTree tree = *grow_tree(x.dense(), scaling, answers.of(true), spy, {}, {}, judge_weights);
-    expect(is_same(tree, *grow_tree(x.dense(), scaling, answers.of(true), *axis_rule<DenseRows>(), {})), "the tree of the others");
+    const GrownTree tree = grow_tree(x.dense(), scaling, answers.of(true), spy, {}, judge_weights);
+    expect(is_same(tree, grow_tree(x.dense(), scaling, answers.of(true), *axis_rule<DenseRows>(), {})), "the tree of the others");
     std::vector<std::set<std::size_t>> there(tree.left.size());
     for (std::size_t n = 0; n < x.n_rows; ++n)
         if (judge_weights[n] > 0.0)
@@ -635,10 +636,36 @@ void interrupt_ends_the_growth() {
             GrowOptions options;
             options.n_threads = n_threads;
             int n_looks = 0;
-            const auto tree = grow_tree(x.dense(), scaling, answers.of(true), *axis_rule<DenseRows>(), options,
-                                        [&] { return n_looks++ >= patience; });
-            expect(!tree.has_value(), "no tree");
+            const Interruptible scope([&] { return n_looks++ >= patience; });
+            expect_throw<Interrupted>([&] { (void)grow_tree(x.dense(), scaling, answers.of(true), *axis_rule<DenseRows>(), options); },
+                                      "no tree");
         }
+}
+
+/// Of a single node, and for each rule: all that takes long asks.
+void interrupt_ends_a_rule_at_work() {
+    const Matrix x = random_matrix(3000, 6, 1.0, 15);
+    const Answers answers(x, 15);
+    const Scaling scaling = scaling_of(x, answers.weights, true);
+    std::vector<std::uint32_t> reach(x.n_rows);
+    std::iota(reach.begin(), reach.end(), 0U);
+    const std::vector<std::uint32_t> columns{0, 1, 2, 3, 4, 5};
+    const DenseRows rows = x.dense();
+    const Targets targets = answers.of(true);
+    const NodeTargets node(targets, reach, Impurity::entropy);
+    for (const auto& [name, rule] : all_rules<DenseRows>())
+        for (const int patience : {0, 1, 2}) {
+            int n_looks = 0;
+            const Interruptible scope([&] { return n_looks++ >= patience; });
+            const GrowSite<DenseRows> site{rows, scaling, reach, node, columns, columns.size()};
+            expect_throw<Interrupted>([&] { (void)rule->find(site, Random(1)); }, name);
+        }
+}
+
+void too_many_rows_are_refused() {
+    const DenseRows rows{nullptr, std::size_t{1} << 31U, 0};
+    const Scaling scaling({}, {});
+    expect_throw<std::invalid_argument>([&] { (void)grow_tree(rows, scaling, {}, *axis_rule<DenseRows>(), {}); }, "2^31 rows");
 }
 
 void rows_that_are_alike_stay_together() {
@@ -700,6 +727,8 @@ std::vector<Test> grow_tests() {
             {"more columns are drawn until one parts the rows", more_columns_are_drawn_until_one_parts_the_rows},
             {"useless answers of a rule are replaced", useless_answers_of_a_rule_are_replaced},
             {"an interrupt ends the growth", interrupt_ends_the_growth},
+            {"an interrupt ends a rule at work", interrupt_ends_a_rule_at_work},
+            {"too many rows are refused", too_many_rows_are_refused},
             {"rows that are alike stay together", rows_that_are_alike_stay_together},
             {"hyperplanes of grown trees are finite", hyperplanes_are_finite}};
 }

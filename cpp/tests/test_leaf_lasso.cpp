@@ -5,6 +5,7 @@
 #include "check.hpp"
 #include "data.hpp"
 #include "spinney/leaf_lasso.hpp"
+#include "spinney/parallel.hpp"
 
 namespace spinney::test {
 namespace {
@@ -28,7 +29,7 @@ struct LassoTask {
     [[nodiscard]] LeafDesign design() const { return {leaves, weights, n_trees, n_leaves}; }
     [[nodiscard]] std::vector<double> solve(std::size_t gram_limit, std::size_t n_threads = 1) const {
         std::vector<double> values(n_leaves * n_outputs, 0.1);
-        expect(LeafLasso(design(), l1, gram_limit, n_threads).solve(targets, n_outputs, values, 1e-12), "not interrupted");
+        LeafLasso(design(), l1, gram_limit, n_threads).solve(targets, n_outputs, values, 1e-12);
         return values;
     }
     /// A' W (target - A v)
@@ -74,8 +75,11 @@ void signals_end_the_work() {
     const LassoTask task(3);
     std::vector<double> values(LassoTask::n_leaves * LassoTask::n_outputs);
     for (const std::size_t gram_limit : both_ways)
-        expect(!LeafLasso(task.design(), l1, gram_limit, 2).solve(task.targets, LassoTask::n_outputs, values, 0.0, [] { return true; }),
-               "interrupted");
+        {
+            const LeafLasso lasso(task.design(), l1, gram_limit, 2);
+            const Interruptible stopped([] { return true; });
+            expect_throw<Interrupted>([&] { lasso.solve(task.targets, LassoTask::n_outputs, values, 0.0); }, "interrupted");
+        }
 }
 
 void a_leaf_of_two_trees_is_refused() {

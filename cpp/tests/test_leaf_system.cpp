@@ -3,6 +3,7 @@
 #include "check.hpp"
 #include "data.hpp"
 #include "spinney/leaf_system.hpp"
+#include "spinney/parallel.hpp"
 
 namespace spinney::test {
 namespace {
@@ -68,10 +69,35 @@ void next_to_no_penalty_is_no_trouble() {
     for (const double value : task.solve(LeafTask::n_leaves, 1e-9)) expect(std::isfinite(value), "finite");
 }
 
+/// In the middle of the factor, of the sums over rows and of the iterations.
+void interrupts_end_the_work() {
+    constexpr std::size_t n_rows = 3000, n_trees = 3, leaves_per_tree = 300;
+    Random random(1);
+    std::vector<std::uint32_t> leaves;
+    for (std::size_t t = 0; t < n_trees; ++t)
+        for (std::size_t n = 0; n < n_rows; ++n) leaves.push_back(static_cast<std::uint32_t>(t * leaves_per_tree + random.below(leaves_per_tree)));
+    const auto weights = random_weights(n_rows, 1);
+    const LeafDesign design{leaves, weights, n_trees, n_trees * leaves_per_tree};
+    const std::vector<double> targets(n_rows, 1.0);
+    std::vector<double> values(design.n_leaves);
+    for (const int patience : {0, 1, 20}) {
+        int n_looks = 0;
+        const Interruptible scope([&] { return n_looks++ >= patience; });
+        expect_throw<Interrupted>([&] { LeafSystem(design, 0.1, design.n_leaves, 1); }, "a system that is factored");
+    }
+    const LeafSystem system(design, 0.1, 0, 1);
+    for (const int patience : {0, 1, 20}) {
+        int n_looks = 0;
+        const Interruptible scope([&] { return n_looks++ >= patience; });
+        expect_throw<Interrupted>([&] { system.solve(targets, 1, values, 0.0); }, "a system that is iterated");
+    }
+}
+
 }  // namespace
 
 std::vector<Test> leaf_system_tests() {
-    return {{"all leaves together meet the normal equations", solutions_meet_the_normal_equations},
+    return {{"interrupts end the work", interrupts_end_the_work},
+            {"all leaves together meet the normal equations", solutions_meet_the_normal_equations},
             {"empty leaves say nothing", empty_leaves_say_nothing},
             {"threads do not change the solution", threads_change_nothing},
             {"next to no penalty is no trouble", next_to_no_penalty_is_no_trouble}};

@@ -4,6 +4,7 @@
 #include "check.hpp"
 #include "data.hpp"
 #include "spinney/optimizer.hpp"
+#include "spinney/parallel.hpp"
 
 namespace spinney::test {
 namespace {
@@ -114,10 +115,10 @@ void expect_guarded_steps_never_rise(const Setting<D>& setting, std::size_t max_
             };
             for (std::uint64_t sweep = 1; sweep <= 3; ++sweep) {
                 for (std::size_t depth = 0; depth < tree.topology().levels.size(); ++depth) {
-                    tree.solve_level(depth, sweep, true, sweep % 2 == 0, {});
+                    tree.solve_level(depth, sweep, true, sweep % 2 == 0);
                     step("a guarded level never raises the objective");
                 }
-                tree.fit_leaves(sweep, true, {});
+                tree.fit_leaves(sweep, true);
                 step("guarded leaves never raise the objective");
             }
         }
@@ -148,8 +149,8 @@ std::size_t plain_leaf(const Setting<D>& setting, const TreeOptimizer<D>& tree, 
 template <Design D>
 void sweep_once(TreeOptimizer<D>& tree, std::uint64_t number, bool is_guarded, bool is_next_below = true) {
     for (std::size_t depth = 0; depth < tree.topology().levels.size(); ++depth)
-        tree.solve_level(depth, number, is_guarded, is_next_below, {});
-    tree.fit_leaves(number, is_guarded, {});
+        tree.solve_level(depth, number, is_guarded, is_next_below);
+    tree.fit_leaves(number, is_guarded);
 }
 
 template <Design D>
@@ -290,10 +291,10 @@ void expect_looking_ahead_changes_nothing(const Setting<D>& setting, const Topol
         tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
         for (std::uint64_t sweep = 1; sweep <= 2; ++sweep) {
             for (std::size_t depth = 0; depth < topology.levels.size(); ++depth) {
-                tree.solve_level(depth, sweep, false, way > 0, {});
+                tree.solve_level(depth, sweep, false, way > 0);
                 if (way == 2) (void)tree.care_points(0);
             }
-            tree.fit_leaves(sweep, false, {});
+            tree.fit_leaves(sweep, false);
         }
         found[way] = tree.state();
     }
@@ -311,13 +312,17 @@ void looking_ahead_changes_nothing() {
     }
 }
 
-void interrupt_is_reported() {
+void interrupts_end_levels_and_leaves() {
     const Setting<DenseRows> setting(3000, 5, 1);
     auto tree = setting.optimizer(Goal::errors, SplitKind::oblique, 2, complete(4));
     tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
-    expect(!tree.solve_level(0, 1, false, true, [] { return true; }), "a level says that it was interrupted");
-    expect(!tree.fit_leaves(1, false, [] { return true; }), "the leaves say that they were interrupted");
-    expect(tree.solve_level(0, 1, false, true, [] { return false; }), "an uninterrupted level is done");
+    {
+        const Interruptible silent([] { return false; });
+        tree.solve_level(0, 1, false, true);
+    }
+    const Interruptible stopped([] { return true; });
+    expect_throw<Interrupted>([&] { tree.solve_level(0, 1, false, true); }, "a level says that it was interrupted");
+    expect_throw<Interrupted>([&] { tree.fit_leaves(1, false); }, "the leaves say that they were interrupted");
 }
 
 template <Design D>
@@ -460,7 +465,7 @@ std::vector<Test> optimizer_tests() {
             {"restore brings the kept tree back", restore_brings_the_kept_tree_back},
             {"threads change no bit", threads_change_no_bit},
             {"looking ahead changes nothing", looking_ahead_changes_nothing},
-            {"an interrupt is reported", interrupt_is_reported},
+            {"interrupts end levels and leaves", interrupts_end_levels_and_leaves},
             {"rows of weight zero are left out", rows_of_weight_zero_are_left_out},
             {"a split keeps to its columns", a_split_keeps_to_its_columns},
             {"as many columns as there are is all", as_many_columns_as_there_are_is_all},

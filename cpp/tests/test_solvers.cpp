@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <string>
 
 #include "check.hpp"
 #include "data.hpp"
+#include "spinney/parallel.hpp"
 #include "spinney/relax.hpp"
 #include "spinney/solve_axis.hpp"
 #include "spinney/solve_linear.hpp"
@@ -372,6 +375,28 @@ void relaxing_keeps_zeros_and_never_rises() {
     expect(objective(p, exact(0.0, 0.1), found) < objective(p, exact(0.0, 0.1), start), "the objective falls");
 }
 
+/// Within one problem, at the first question and at later ones.
+void interrupts_end_a_solver_at_work() {
+    const LogisticProblem p(3000, 8, 0.7, true);
+    const ReducedProblem reduced{p.rows, p.labels, p.weights};
+    const Solution start = newton(p, p.x.dense(), exact(1.0, 0.1));
+    const std::vector<std::function<void()>> calls{
+        [&] { (void)newton(p, p.x.dense(), exact(1.0, 0.1)); },
+        [&] { (void)stream(p, p.x.dense(), exact(1.0, 0.1)); },
+        [&] { (void)stream(p, p.x.sparse(), exact(1.0, 0.1)); },
+        [&] { (void)relaxed(p, p.x.dense(), start, 0.1); },
+        [&] { (void)solve_axis(p.x.dense(), reduced, 0.0); },
+        [&] { (void)solve_axis(p.x.sparse(), reduced, 0.0); },
+        [&] { (void)column_moments(p.x.dense(), p.weights, 2); },
+        [&] { (void)squared_norms(p.x.sparse(), p.scaling, 1); }};
+    for (std::size_t i = 0; i < calls.size(); ++i)
+        for (const int patience : {0, 1, 2}) {
+            int n_looks = 0;
+            const Interruptible scope([&] { return n_looks++ >= patience; });
+            expect_throw<Interrupted>(calls[i], "call " + std::to_string(i));
+        }
+}
+
 }  // namespace
 
 std::vector<Test> solver_tests() {
@@ -390,6 +415,7 @@ std::vector<Test> solver_tests() {
             {"an axis threshold survives rounding", axis_threshold_survives_rounding},
             {"moments are those of the columns", moments_are_those_of_the_columns},
             {"standard space keeps scores", standard_space_keeps_scores},
+            {"interrupts end a solver at work", interrupts_end_a_solver_at_work},
             {"the largest weights are kept", largest_weights_are_kept_as_if_the_others_were_at_their_means}};
 }
 

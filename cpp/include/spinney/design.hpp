@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
+#include <string>
 
 #include "spinney/simd.hpp"
 
@@ -65,6 +67,13 @@ struct SparseRows {
             visit(static_cast<std::size_t>(columns_of_row[k]), entries_of_row[k]);
     }
 };
+
+/// Throws if a row could not be told by its number: those are kept in 32 bits.
+inline void check_row_count(std::size_t n_rows) {
+    constexpr std::size_t most = std::size_t{1} << 31U;
+    if (n_rows >= most)
+        throw std::invalid_argument(std::to_string(n_rows) + " rows are too many; give fewer than 2^31, try a sample");
+}
 
 /// Moves up to walk_rows rows (given by number) from `at` to the leaves they reach, as `walk` does.
 template <class T, class Index>

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "spinney/leaf_design.hpp"
-#include "spinney/parallel.hpp"
 
 namespace spinney {
 
@@ -29,9 +28,8 @@ public:
     /// argmin over `values` (n_leaves x n_outputs) of sum_n w_n |target_n - values of its leaves|^2 + l1 |values|_1.
     /// Begins at the given values and ends, for each output, when the sum is at most `tolerance` of itself above its least
     /// value by the duality gap, or when `sweeps_per_look` sweeps lower it by less than a hundredth of that. The sum never
-    /// rises. Leaves whose rows have no weight keep their values. Returns false if interrupted.
-    bool solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, double tolerance,
-               const Interrupt& interrupt = {}) const;
+    /// rises. Leaves whose rows have no weight keep their values.
+    void solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, double tolerance) const;
 
     static constexpr std::size_t sweeps_per_look = 20;
 

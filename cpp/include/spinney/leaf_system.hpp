@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "spinney/leaf_design.hpp"
-#include "spinney/parallel.hpp"
 
 namespace spinney {
 
@@ -27,16 +26,15 @@ public:
     LeafSystem(const LeafDesign& design, double l2, std::size_t direct_limit, std::size_t n_threads);
 
     /// argmin over `values` (n_leaves x n_outputs) of sum_n w_n |target_n - values of its leaves|^2 + l2 |values|^2.
-    /// Conjugate gradients begin at the given values; the sum never rises. Returns false if interrupted.
-    bool solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, const StopRule& rule,
-               const Interrupt& interrupt = {}) const;
+    /// Conjugate gradients begin at the given values; the sum never rises.
+    void solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, const StopRule& rule) const;
 
 private:
     void factor();
     void substitute(std::size_t n_outputs, std::span<double> values) const;
     [[nodiscard]] std::vector<double> gradient_sizes(std::span<const double> gradient, std::size_t n_outputs) const;
-    bool iterate(std::span<double> residual, std::span<const double> enough, std::span<double> values, std::size_t max_iterations,
-                 const Interrupt& interrupt) const;
+    void iterate(std::span<double> residual, std::span<const double> enough, std::span<double> values,
+                 std::size_t max_iterations) const;
 
     LeafDesign design_;
     double l2_;

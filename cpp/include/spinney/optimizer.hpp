@@ -52,7 +52,7 @@ struct Objective {
 };
 
 /// Rows of weight 0 are left out: they reach no node, so that many trees can share the rows of one table
-/// and differ in their weights alone.
+/// and differ in their weights alone. After an Interrupted the tree is half way between two states, and of no use.
 template <Design D>
 class TreeOptimizer {
 public:
@@ -81,17 +81,16 @@ public:
 
     /// Solves the reduced problem of every split of one depth. Guarded: a split is replaced only if
     /// that lowers its share of the objective. `is_next_below` says that the next level to be solved is
-    /// the one below, which saves a pass over the rows. Returns false if interrupted.
-    bool solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below,
-                     const Interrupt& interrupt);
+    /// the one below, which saves a pass over the rows.
+    void solve_level(std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below);
     /// Refits every leaf on its reduced set, guarded or not.
-    bool fit_leaves(std::uint64_t sweep, bool is_guarded, const Interrupt& interrupt);
+    void fit_leaves(std::uint64_t sweep, bool is_guarded);
 
     /// Frees leaves that no row reaches of their penalty, which lowers the objective and changes no loss.
     void clear_empty_leaves();
 
-    /// Refits linear leaves on the features they use, without their penalty. Returns false if interrupted.
-    bool relax_leaves(const RelaxOptions& options, const Interrupt& interrupt);
+    /// Refits linear leaves on the features they use, without their penalty.
+    void relax_leaves(const RelaxOptions& options);
 
     /// Loss and penalties of the tree; given `counts`, a flag a node, the penalties of flagged nodes alone.
     [[nodiscard]] Objective objective(std::span<const std::uint8_t> counts = {}) const;
@@ -129,7 +128,7 @@ private:
         return {state_.splits.weights.data(), state_.splits.bias.data(), topology_.child.data()};
     }
     template <class Visit>
-    bool visit_reach(std::span<const std::int32_t> nodes, const Interrupt& interrupt, const Visit& visit);
+    void visit_reach(std::span<const std::int32_t> nodes, const Visit& visit);
     void look_at_sibling(std::size_t node, std::span<const std::uint32_t> batch);
     void reroute(std::size_t node, std::span<const std::uint32_t> batch);
     void look_below(std::size_t node, std::span<const std::uint32_t> batch);

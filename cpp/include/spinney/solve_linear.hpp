@@ -9,7 +9,6 @@
 
 #include "spinney/design.hpp"
 #include "spinney/link.hpp"
-#include "spinney/parallel.hpp"
 #include "spinney/random.hpp"
 #include "spinney/scaling.hpp"
 

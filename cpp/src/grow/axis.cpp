@@ -2,6 +2,7 @@
 #include <array>
 
 #include "spinney/grow/split_rule.hpp"
+#include "spinney/parallel.hpp"
 
 namespace spinney {
 namespace {
@@ -31,6 +32,7 @@ void try_columns(const GrowSite<D>& site, std::span<const std::uint32_t> columns
         if (n >= least_counted) {
             std::vector<std::uint8_t> bytes(columns.size() * n);
             for (std::size_t i = 0; i < n; ++i) {
+                check_stop_at(i);
                 const std::uint8_t* x = site.rows.row(site.reach[i]).data();
                 for (std::size_t c = 0; c < columns.size(); ++c) bytes[c * n + i] = x[columns[c]];
             }
@@ -67,7 +69,8 @@ Hyperplane best_axis(const GrowSite<D>& site, Random& random) {
     const auto drawn = draw_columns(site.columns, site.columns.size(), random);
     const std::size_t n_wanted = std::min(site.n_candidates, drawn.size());
     BestColumn best;
-    for (std::size_t first = 0; first < drawn.size() && (first < n_wanted || !best.cut.is_found) && !site.is_stopped();) {
+    for (std::size_t first = 0; first < drawn.size() && (first < n_wanted || !best.cut.is_found);) {
+        check_stop();
         const std::size_t end = first < n_wanted ? n_wanted : drawn.size();
         const std::size_t count = std::min(columns_at_once, end - first);
         try_columns(site, std::span(drawn).subspan(first, count), best);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "spinney/parallel.hpp"
+
 namespace spinney {
 namespace {
 
@@ -48,6 +50,7 @@ ClassMeans class_means(const GrowSite<D>& site, std::span<const std::size_t> lab
     std::vector<std::vector<double>> sums(n_labels);
     std::vector<double> weights(n_labels);
     for (std::size_t i = 0; i < labels.size(); ++i) {
+        check_stop_at(i);
         auto& sum = sums[labels[i]];
         sum.resize(site.rows.n_features);
         weights[labels[i]] += site.targets.weight(i);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "spinney/grow/split_rule.hpp"
+#include "spinney/parallel.hpp"
 
 namespace spinney {
 namespace {
@@ -135,7 +136,7 @@ public:
         double best_bound = std::numeric_limits<double>::infinity();
         std::size_t n_worse = 0;
         std::size_t n_halvings = 0;
-        for (std::size_t epoch = 0; epoch < n_epochs && !site_.is_stopped(); epoch += options_.refresh_epochs) {
+        for (std::size_t epoch = 0; epoch < n_epochs; epoch += options_.refresh_epochs) {
             const double bound = evaluate();
             if (options_.relabel_epochs > 0) let_rows_leave(epoch < options_.relabel_epochs);
             if (bound < best_bound * (1.0 - options_.tolerance)) {
@@ -147,7 +148,7 @@ public:
                 n_worse = 0;
             }
             const std::size_t n_passes = std::min(options_.refresh_epochs, n_epochs - epoch);
-            for (std::size_t pass = 0; pass < n_passes && !site_.is_stopped(); ++pass) run_epoch(learning_rate);
+            for (std::size_t pass = 0; pass < n_passes; ++pass) run_epoch(learning_rate);
         }
         evaluate();
         return compact(kept_w_, kept_offset_);
@@ -161,6 +162,7 @@ private:
         } else {
             std::vector<double> mean(site.rows.n_features);
             for (std::size_t i = 0; i < site.reach.size(); ++i) {
+                check_stop_at(i);
                 const auto* x = site.rows.row(site.reach[i]).data();
                 const double weight = site.targets.weight(i) / site.targets.total_weight();
                 for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += weight * static_cast<double>(x[j]);
@@ -181,8 +183,10 @@ private:
         bias_ *= factor;
         update_offset();
         Tally sides = site_.targets.tally();
-        for (std::size_t i = 0; i < site_.reach.size(); ++i)
+        for (std::size_t i = 0; i < site_.reach.size(); ++i) {
+            check_stop_at(i);
             if (score(i) < 0.0) site_.targets.move(sides, i);
+        }
         return sides;
     }
 
@@ -209,6 +213,7 @@ private:
         double bound = 0.0;
         std::size_t n_left = 0;
         for (std::size_t i = 0; i < side_.size(); ++i) {
+            check_stop_at(i);
             if (i + 4 < side_.size()) site_.rows.prefetch(site_.reach[i + 4]);
             const double s = score(i);
             side_[i] = s < 0.0 ? -1 : 1;
@@ -232,6 +237,7 @@ private:
     /// How the rows fill the sides on which their tangents lie.
     [[nodiscard]] Tally tally_sides() const {
         Tally sides = site_.targets.tally();
+        check_stop_after(side_.size());
         for (std::size_t i = 0; i < side_.size(); ++i)
             if (side_[i] < 0) site_.targets.move(sides, i);
         return sides;
@@ -246,9 +252,12 @@ private:
     }
 
     void run_epoch(double learning_rate) {
+        check_stop();
         for (std::size_t k = order_.size(); k > 1; --k) std::swap(order_[k - 1], order_[random_.below(static_cast<std::uint32_t>(k))]);
-        for (std::size_t first = 0; first < order_.size(); first += batch_size_)
+        for (std::size_t first = 0; first < order_.size(); first += batch_size_) {
+            if (first % 1024 < batch_size_ && first > 0) check_stop();
             step(std::span(order_).subspan(first, std::min(batch_size_, order_.size() - first)), learning_rate);
+        }
     }
 
     /// One step of stochastic subgradients with momentum, then the projection on |w|^2 <= ν.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "spinney/grow/split_rule.hpp"
+#include "spinney/parallel.hpp"
 
 namespace spinney {
 namespace {
@@ -41,7 +42,8 @@ public:
         if (site.columns.size() < 2) return best_axis(site, random);
         Hyperplane best;
         Cut best_cut;
-        for (std::size_t k = 0; k < site.n_candidates && !site.is_stopped(); ++k) {
+        for (std::size_t k = 0; k < site.n_candidates; ++k) {
+            check_stop();
             Hyperplane plane = signed_sum(site, draw(site.columns, random));
             const Cut cut = cut_along(site, plane);
             if (!cut.is_found || (best_cut.is_found && !(cut.cost < best_cut.cost - site.targets.rounding()))) continue;

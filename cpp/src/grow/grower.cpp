@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "spinney/parallel.hpp"
+
 namespace spinney {
 namespace {
 
@@ -36,9 +38,8 @@ template <Design D>
 class Grower {
 public:
     Grower(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule, const GrowOptions& options,
-           const Interrupt& interrupt, std::span<const double> judge_weights)
-        : rows_(rows), scaling_(scaling), targets_(targets), rule_(rule), options_(options), watch_(interrupt),
-          judge_weights_(judge_weights) {
+           std::span<const double> judge_weights)
+        : rows_(rows), scaling_(scaling), targets_(targets), rule_(rule), options_(options), judge_weights_(judge_weights) {
         for (std::size_t n = 0; n < rows.n_rows; ++n)
             if (targets.weights[n] > 0.0) members_.push_back(static_cast<std::uint32_t>(n));
         for (std::size_t n = 0; n < judge_weights.size(); ++n)
@@ -47,22 +48,17 @@ public:
             if (scaling.inverse_scale[j] > 0.0) columns_.push_back(static_cast<std::uint32_t>(j));
     }
 
-    bool grow() {
+    GrownTree grow() {
         std::vector<OpenNode> level{{{0, members_.size()}, {0, judges_.size()}}};
         for (std::size_t depth = 0; !level.empty(); ++depth) {
             const std::size_t first_node = tree_.left.size();
             std::vector<Outcome> outcomes(level.size());
-            const bool is_done = parallel_for(
-                level.size(), options_.n_threads,
-                [&](std::size_t k) { outcomes[k] = visit(level[k], depth, first_node + k); },
-                [&] { return watch_.is_stopped(); });
-            if (!is_done || watch_.is_stopped()) return false;
+            parallel_for(level.size(), options_.n_threads,
+                         [&](std::size_t k) { outcomes[k] = visit(level[k], depth, first_node + k); });
             level = record(level, outcomes);
         }
-        return true;
+        return std::move(tree_);
     }
-
-    [[nodiscard]] GrownTree take() { return std::move(tree_); }
 
 private:
     Outcome visit(const OpenNode& node, std::size_t depth, std::size_t number) {
@@ -81,7 +77,7 @@ private:
     /// Finds a hyperplane, or none, and parts the rows; returns the number of those on the left.
     std::size_t split(std::span<std::uint32_t> reach, const NodeTargets& targets, std::span<const std::uint32_t> judges,
                       std::size_t number, Hyperplane& plane) const {
-        const GrowSite<D> site{rows_, scaling_, reach, targets, columns_, options_.n_candidates, &watch_,
+        const GrowSite<D> site{rows_, scaling_, reach, targets, columns_, options_.n_candidates,
                                {judges, &targets_, judge_weights_}};
         plane = rule_.find(site, Random(options_.seed, number));
         if (!plane.is_empty() && is_finite(plane)) {
@@ -147,7 +143,6 @@ private:
     const Targets& targets_;
     const SplitRule<D>& rule_;
     const GrowOptions& options_;
-    mutable StopWatch watch_;
     std::span<const double> judge_weights_;
     std::vector<std::uint32_t> members_, judges_, columns_;
     GrownTree tree_;
@@ -156,18 +151,17 @@ private:
 }  // namespace
 
 template <Design D>
-std::optional<GrownTree> grow_tree(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule,
-                                   const GrowOptions& options, const Interrupt& interrupt, std::span<const double> judge_weights) {
-    Grower<D> grower(rows, scaling, targets, rule, options, interrupt, judge_weights);
-    if (!grower.grow()) return std::nullopt;
-    return grower.take();
+GrownTree grow_tree(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule,
+                    const GrowOptions& options, std::span<const double> judge_weights) {
+    check_row_count(rows.n_rows);
+    return Grower<D>(rows, scaling, targets, rule, options, judge_weights).grow();
 }
 
-template std::optional<GrownTree> grow_tree(const DenseRows&, const Scaling&, const Targets&, const SplitRule<DenseRows>&,
-                                            const GrowOptions&, const Interrupt&, std::span<const double>);
-template std::optional<GrownTree> grow_tree(const ByteRows&, const Scaling&, const Targets&, const SplitRule<ByteRows>&,
-                                            const GrowOptions&, const Interrupt&, std::span<const double>);
-template std::optional<GrownTree> grow_tree(const SparseRows&, const Scaling&, const Targets&, const SplitRule<SparseRows>&,
-                                            const GrowOptions&, const Interrupt&, std::span<const double>);
+template GrownTree grow_tree(const DenseRows&, const Scaling&, const Targets&, const SplitRule<DenseRows>&,
+                             const GrowOptions&, std::span<const double>);
+template GrownTree grow_tree(const ByteRows&, const Scaling&, const Targets&, const SplitRule<ByteRows>&,
+                             const GrowOptions&, std::span<const double>);
+template GrownTree grow_tree(const SparseRows&, const Scaling&, const Targets&, const SplitRule<SparseRows>&,
+                             const GrowOptions&, std::span<const double>);
 
 }  // namespace spinney

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "spinney/parallel.hpp"
+
 namespace spinney {
 namespace {
 
@@ -40,12 +42,16 @@ template <Design D>
 void score_rows(const D& rows, std::span<const std::uint32_t> numbers, const Hyperplane& plane, std::span<float> scores) {
     if constexpr (!is_sparse<D>) {
         if (is_narrow(plane, rows.n_features)) {
-            for (std::size_t i = 0; i < numbers.size(); ++i) scores[i] = narrow_dot(rows.row(numbers[i]).data(), plane);
+            for (std::size_t i = 0; i < numbers.size(); ++i) {
+                check_stop_at(i);
+                scores[i] = narrow_dot(rows.row(numbers[i]).data(), plane);
+            }
             return;
         }
     }
     const std::vector<float> w = full(plane, rows.n_features);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
+        check_stop_at(i);
         if (i + 4 < numbers.size()) rows.prefetch(numbers[i + 4]);
         scores[i] = static_cast<float>(rows.dot(numbers[i], w.data()));
     }
@@ -56,6 +62,7 @@ void gather_columns(const D& rows, std::span<const std::uint32_t> numbers, std::
                     std::span<float> values) {
     const std::size_t n = numbers.size();
     for (std::size_t i = 0; i < n; ++i) {
+        check_stop_at(i);
         const auto* x = rows.row(numbers[i]).data();
         for (std::size_t c = 0; c < columns.size(); ++c) values[c * n + i] = static_cast<float>(x[columns[c]]);
     }
@@ -70,6 +77,7 @@ void gather_columns<SparseRows>(const SparseRows& rows, std::span<const std::uin
     std::ranges::sort(places);
     std::ranges::fill(values.first(n * columns.size()), 0.0F);
     for (std::size_t i = 0; i < n; ++i) {
+        check_stop_at(i);
         const auto of_row = rows.columns(numbers[i]);
         const auto entries = rows.entries(numbers[i]);
         auto at = of_row.begin();

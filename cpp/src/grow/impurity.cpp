@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "spinney/parallel.hpp"
+
 namespace spinney {
 namespace {
 
@@ -108,6 +110,7 @@ NodeTargets::NodeTargets(const Targets& targets, std::span<const std::uint32_t> 
         return;
     }
     values_.resize(reach.size() * n_values_);
+    check_stop_after(reach.size());
     for (std::size_t i = 0; i < reach.size(); ++i)
         for (std::size_t k = 0; k < n_values_; ++k) {
             values_[i * n_values_ + k] = targets.values[reach[i] * n_values_ + k];
@@ -129,6 +132,7 @@ std::vector<std::uint32_t> order_of(std::span<const float> scores) {
     std::vector<std::uint64_t> keys(scores.size());
     for (std::size_t i = 0; i < scores.size(); ++i) keys[i] = std::uint64_t{ordered_bits(scores[i])} << 32U | i;
     std::ranges::sort(keys);
+    check_stop_after(keys.size());
     std::vector<std::uint32_t> order(scores.size());
     for (std::size_t i = 0; i < scores.size(); ++i) order[i] = static_cast<std::uint32_t>(keys[i]);
     return order;
@@ -140,6 +144,7 @@ Cut NodeTargets::best_cut(std::span<const float> scores) const {
     const auto order = order_of(scores);
     Tally sides = tally();
     for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+        check_stop_at(i);
         move(sides, order[i]);
         const float a = scores[order[i]];
         const float b = scores[order[i + 1]];
@@ -156,6 +161,7 @@ Cut NodeTargets::best_cut(std::span<const std::uint8_t> scores) const {
     std::array<double, n_bytes> weights{};
     std::array<bool, n_bytes> is_present{};
     for (std::size_t i = 0; i < scores.size(); ++i) {
+        check_stop_at(i);
         const std::size_t value = scores[i];
         is_present[value] = true;
         weights[value] += weights_[i];

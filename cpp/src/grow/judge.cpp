@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "spinney/grow/split_rule.hpp"
+#include "spinney/parallel.hpp"
 
 namespace spinney {
 namespace {
@@ -60,6 +61,7 @@ double judged_loss(const GrowSite<D>& site, const Hyperplane& plane) {
     const auto sides = sides_of(site.rows, site.reach, plane);
     const auto n_right = static_cast<std::size_t>(std::ranges::count(sides, 1));
     if (n_right == 0 || n_right == sides.size()) return std::numeric_limits<double>::infinity();
+    check_stop_after(sides.size());
     for (std::size_t i = 0; i < sides.size(); ++i)
         if (sides[i] == 0) site.targets.move(filled, i);
     const std::vector<double> leaves[2] = {leaf_of(site.targets, filled.left(), filled.left_weight()),

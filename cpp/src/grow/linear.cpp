@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <utility>
 
 #include "spinney/grow/class_means.hpp"
+#include "spinney/parallel.hpp"
 #include "spinney/solve_linear.hpp"
 
 namespace spinney {
@@ -16,24 +18,32 @@ namespace {
 /// Share of the mean variance that keeps the scatter of linear discriminant analysis invertible.
 constexpr double least_ridge = 1e-6;
 
+/// Columns that are gathered together: rows are far apart in memory.
+constexpr std::size_t columns_at_once = 16;
+
 /// The drawn columns of the node in scaled space, row-major, about their own mean.
 struct Block {
-    std::size_t n = 0, width = 0;
-    std::vector<double> z;
-    [[nodiscard]] double* row(std::size_t i) { return z.data() + i * width; }
-    [[nodiscard]] const double* row(std::size_t i) const { return z.data() + i * width; }
+    std::size_t n, width;
+    std::unique_ptr<double[]> z;  // not a vector: to fill it with zeros first takes long, and nothing could stop it
+    Block(std::size_t n_rows, std::size_t n_columns)
+        : n(n_rows), width(n_columns), z(std::make_unique_for_overwrite<double[]>(n_rows * n_columns)) {}
+    [[nodiscard]] double* row(std::size_t i) { return z.get() + i * width; }
+    [[nodiscard]] const double* row(std::size_t i) const { return z.get() + i * width; }
 };
 
 template <Design D>
 Block gather_block(const GrowSite<D>& site, std::span<const std::uint32_t> columns) {
-    Block block{site.reach.size(), columns.size(), std::vector<double>(site.reach.size() * columns.size())};
-    std::vector<float> values(block.z.size());
-    gather_columns(site.rows, site.reach, columns, std::span(values));
+    Block block(site.reach.size(), columns.size());
+    std::vector<float> values(std::min(columns_at_once, block.width) * block.n);
     for (std::size_t c = 0; c < block.width; ++c) {
+        const std::size_t place = c % columns_at_once;
+        if (place == 0)
+            gather_columns(site.rows, site.reach, columns.subspan(c, std::min(columns_at_once, block.width - c)), std::span(values));
         const double inverse = site.scaling.inverse_scale[columns[c]];
         double mean = 0.0;
         for (std::size_t i = 0; i < block.n; ++i) {
-            block.row(i)[c] = static_cast<double>(values[c * block.n + i]) * inverse;
+            check_stop_at(i);
+            block.row(i)[c] = static_cast<double>(values[place * block.n + i]) * inverse;
             mean += site.targets.weight(i) * block.row(i)[c];
         }
         mean /= site.targets.total_weight();
@@ -49,6 +59,7 @@ std::vector<double> draw_groups(const GrowSite<D>& site, const Block& block, Ran
     const std::size_t n_labels = std::ranges::max(labels) + 1;
     std::vector<double> means(n_labels * block.width), weights(n_labels);
     for (std::size_t i = 0; i < block.n; ++i) {
+        check_stop_at(i);
         weights[labels[i]] += site.targets.weight(i);
         for (std::size_t c = 0; c < block.width; ++c) means[labels[i] * block.width + c] += site.targets.weight(i) * block.row(i)[c];
     }
@@ -80,6 +91,7 @@ bool solve_positive(std::vector<double>& a, std::span<double> b) {
     for (std::size_t j = 0; j < n; ++j) {
         double* row = a.data() + j * n;
         for (std::size_t k = 0; k < j; ++k) {
+            check_stop_at(k);
             double sum = row[k];
             for (std::size_t l = 0; l < k; ++l) sum -= row[l] * a[k * n + l];
             row[k] = sum / a[k * n + k];
@@ -109,6 +121,7 @@ Scatter scatter_of(const GrowSite<D>& site, const Block& block, std::span<const 
     const std::size_t d = block.width;
     Scatter scatter{std::vector<double>(d * d), std::vector<double>(d)};
     for (std::size_t i = 0; i < block.n; ++i) {
+        check_stop_at(i);
         const double weight = site.targets.weight(i);
         const double* z = block.row(i);
         for (std::size_t c = 0; c < d; ++c) {
@@ -128,6 +141,7 @@ void remove_between(const GrowSite<D>& site, const Block& block, std::span<const
         std::vector<double> sum(d);
         double weight = 0.0;
         for (std::size_t i = 0; i < block.n; ++i) {
+            check_stop_at(i);
             if (groups[i] != side) continue;
             weight += site.targets.weight(i);
             for (std::size_t c = 0; c < d; ++c) sum[c] += site.targets.weight(i) * block.row(i)[c];
@@ -148,16 +162,20 @@ std::vector<double> least_squares(Scatter scatter, double ridge) {
 /// Logistic regression of the groups on the block.
 template <Design D>
 std::vector<double> logistic(const GrowSite<D>& site, const Block& block, std::span<const double> groups, double ridge) {
-    std::vector<float> values(block.z.begin(), block.z.end());
-    const DenseRows rows{values.data(), block.n, block.width};
+    const auto values = std::make_unique_for_overwrite<float[]>(block.n * block.width);
+    const DenseRows rows{values.get(), block.n, block.width};
     std::vector<std::int8_t> labels(block.n);
     std::vector<double> weights(block.n);
     double squares = 0.0;
     const double unit = site.targets.total_weight() / static_cast<double>(block.n);  // the solver's tolerances are those of counts
     for (std::size_t i = 0; i < block.n; ++i) {
+        check_stop_at(i);
         labels[i] = groups[i] > 0.0 ? 1 : -1;
         weights[i] = site.targets.weight(i) / unit;
-        for (std::size_t c = 0; c < block.width; ++c) squares += weights[i] * block.row(i)[c] * block.row(i)[c];
+        for (std::size_t c = 0; c < block.width; ++c) {
+            values[i * block.width + c] = static_cast<float>(block.row(i)[c]);
+            squares += weights[i] * block.row(i)[c] * block.row(i)[c];
+        }
     }
     std::vector<std::uint32_t> numbers(block.n);
     std::iota(numbers.begin(), numbers.end(), 0U);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "spinney/grow/split_rule.hpp"
+#include "spinney/parallel.hpp"
 
 namespace spinney {
 namespace {
@@ -26,6 +27,7 @@ std::vector<double> means_of(const GrowSite<D>& site, std::span<const float> col
         double sum = 0.0;
         double weight = 0.0;
         for (std::size_t i = 0; i < n; ++i) {
+            check_stop_at(i);
             sum += site.targets.weight(i) * static_cast<double>(columns[c * n + i]);
             weight += site.targets.weight(i);
         }
@@ -43,9 +45,11 @@ public:
         gather_columns(site.rows, site.reach, site.columns, std::span(z_));
         // A move of one weight turns the hyperplane about where its column is 0: about the middle of the node, not of all rows.
         mean_ = means_of(site, z_);
-        for (std::size_t c = 0; c < w_.size(); ++c)
+        for (std::size_t c = 0; c < w_.size(); ++c) {
+            check_stop_after(n_);
             for (float& x : std::span(z_).subspan(c * n_, n_))
                 x = static_cast<float>((static_cast<double>(x) - mean_[c]) * site.scaling.inverse_scale[site.columns[c]]);
+        }
     }
 
     void start_at(const Hyperplane& plane) {
@@ -69,9 +73,9 @@ public:
     void climb() {
         chance_ = 1.0;
         bool has_improved = true;
-        for (std::size_t pass = 0; pass < most_passes && has_improved && !site_.is_stopped(); ++pass) {
+        for (std::size_t pass = 0; pass < most_passes && has_improved; ++pass) {
             has_improved = move_bias();
-            for (std::size_t c = 0; c < w_.size() && !site_.is_stopped(); ++c) has_improved |= move_weight(c);
+            for (std::size_t c = 0; c < w_.size(); ++c) has_improved |= move_weight(c);
         }
     }
     /// A step along a random direction; whether it was of use.
@@ -82,6 +86,7 @@ public:
         const double bias = random_.normal();
         std::vector<double> sums(n_, bias);
         for (std::size_t c = 0; c < w_.size(); ++c) {
+            check_stop_after(n_);
             direction[c] = random_.normal();
             for (std::size_t i = 0; i < n_; ++i) sums[i] += direction[c] * static_cast<double>(z_[c * n_ + i]);
         }
@@ -147,11 +152,13 @@ private:
 
     /// The step of least cost along a direction; one of those at random where several are as good.
     [[nodiscard]] Move best_move(std::span<const float> along) {
+        check_stop();
         // Row i changes sides at t_i = -score / along. From t = -inf up, rows that rise go right and rows that fall go left.
         std::vector<float> switches;
         std::vector<std::uint32_t> moving;
         Tally sides = site_.targets.tally();
         for (std::uint32_t i = 0; i < n_; ++i) {
+            check_stop_at(i);
             const double rate = static_cast<double>(along[i]);
             if (rate > 0.0 || (rate == 0.0 && scores_[i] < 0.0)) site_.targets.move(sides, i);
             const auto t = static_cast<float>(-scores_[i] / rate);
@@ -164,6 +171,7 @@ private:
         Move best;
         std::uint32_t n_equal = 0;
         for (std::size_t k = 0; k + 1 < order.size(); ++k) {
+            check_stop_at(k);
             const std::uint32_t i = moving[order[k]];
             site_.targets.move(sides, i, along[i] > 0.0F ? -1.0 : 1.0);
             const float a = switches[order[k]];
@@ -184,6 +192,7 @@ private:
         std::ranges::fill(scores_, bias_);
         for (std::size_t c = 0; c < w_.size(); ++c) {
             if (w_[c] == 0.0) continue;
+            check_stop_after(n_);
             for (std::size_t i = 0; i < n_; ++i) scores_[i] += w_[c] * static_cast<double>(z_[c * n_ + i]);
         }
         Tally sides = site_.targets.tally();
@@ -212,9 +221,9 @@ public:
         double least = cut_along(site, best).cost;
         Climber<D> climber(site, random);
         climber.start_at(best);
-        for (std::size_t start = 0; start <= n_restarts_ && !site.is_stopped(); ++start) {
+        for (std::size_t start = 0; start <= n_restarts_; ++start) {
             if (start > 0) climber.start_at_random();
-            climb_and_jump(climber, site);
+            climb_and_jump(climber);
             // Judged by the scores that rows will have: rounding may close a gap that the climber found.
             Hyperplane plane = climber.plane();
             if (plane.is_empty()) continue;
@@ -228,12 +237,12 @@ public:
 
 private:
     /// Every local minimum has all jumps; one that helps leads to the next climb.
-    void climb_and_jump(Climber<D>& climber, const GrowSite<D>& site) const {
+    void climb_and_jump(Climber<D>& climber) const {
         bool has_left = true;
-        while (has_left && !site.is_stopped()) {
+        while (has_left) {
             climber.climb();
             has_left = false;
-            for (std::size_t jump = 0; jump < n_jumps_ && !has_left && !site.is_stopped(); ++jump) has_left = climber.jump();
+            for (std::size_t jump = 0; jump < n_jumps_ && !has_left; ++jump) has_left = climber.jump();
         }
     }
 

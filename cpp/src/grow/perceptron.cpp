@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "spinney/grow/class_means.hpp"
+#include "spinney/parallel.hpp"
 
 namespace spinney {
 namespace {
@@ -33,10 +34,13 @@ public:
     }
 
     Hyperplane train(std::size_t max_iter, Random& random) {
-        for (std::size_t epoch = 0; epoch < max_iter && least_error_ > 0.0 && !site_.is_stopped(); ++epoch) {
+        for (std::size_t epoch = 0; epoch < max_iter && least_error_ > 0.0; ++epoch) {
+            check_stop();
             for (std::size_t k = order_.size(); k > 1; --k) std::swap(order_[k - 1], order_[random.below(static_cast<std::uint32_t>(k))]);
-            for (std::uint32_t i : order_)
-                if (is_wrong(i)) correct(i);
+            for (std::size_t k = 0; k < order_.size(); ++k) {
+                check_stop_at(k);
+                if (is_wrong(order_[k])) correct(order_[k]);
+            }
             keep_best();
         }
         return compact(best_w_, best_offset_);
@@ -88,8 +92,10 @@ private:
 
     void keep_best() {
         double error = 0.0;
-        for (std::uint32_t i = 0; i < order_.size(); ++i)
+        for (std::uint32_t i = 0; i < order_.size(); ++i) {
+            check_stop_at(i);
             if (is_wrong(i)) error += site_.targets.weight(i);
+        }
         if (!(error < least_error_ - site_.targets.weight_rounding())) return;
         least_error_ = error;
         best_w_ = w_;

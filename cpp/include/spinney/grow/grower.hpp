@@ -3,13 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "spinney/grow/split_rule.hpp"
 #include "spinney/leaf.hpp"
-#include "spinney/parallel.hpp"
 
 namespace spinney {
 
@@ -37,11 +35,9 @@ struct GrownTree {
 /// A split that leaves one side empty, or too light, is replaced by the best column, so that only rows that are alike stay
 /// together, or too light to part.
 /// Rows of positive `judge_weights` walk down the growing tree to judge its splits, without any part in them; the weights
-/// are one for each row, or none at all. Returns nothing if interrupted.
+/// are one for each row, or none at all.
 template <Design D>
-[[nodiscard]] std::optional<GrownTree> grow_tree(const D& rows, const Scaling& scaling, const Targets& targets,
-                                                 const SplitRule<D>& rule, const GrowOptions& options,
-                                                 const Interrupt& interrupt = {},
-                                                 std::span<const double> judge_weights = {});
+[[nodiscard]] GrownTree grow_tree(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule,
+                                  const GrowOptions& options, std::span<const double> judge_weights = {});
 
 }  // namespace spinney

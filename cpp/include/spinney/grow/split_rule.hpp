@@ -13,7 +13,6 @@
 #include "spinney/grow/hyperplane.hpp"
 #include "spinney/grow/impurity.hpp"
 #include "spinney/leaf.hpp"
-#include "spinney/parallel.hpp"
 #include "spinney/random.hpp"
 #include "spinney/scaling.hpp"
 
@@ -35,10 +34,7 @@ struct GrowSite {
     const NodeTargets& targets;
     std::span<const std::uint32_t> columns;  ///< those that are not constant in the whole sample, ascending
     std::size_t n_candidates;                ///< columns, pairs or directions to try
-    StopWatch* watch = nullptr;              ///< asked now and then; what a stopped rule answers is thrown away
     Judges judges{};                         ///< none if there are no rows out of the sample, or they are not asked
-
-    [[nodiscard]] bool is_stopped() const { return watch != nullptr && watch->is_stopped(); }
 };
 
 template <Design D>
@@ -46,7 +42,7 @@ class SplitRule {
 public:
     virtual ~SplitRule() = default;  // virtual: the grower is compiled once, not once a rule
     /// A hyperplane for a node whose targets are not all alike; empty if there is none. The grower looks whether it
-    /// parts the rows. Called from several threads at once.
+    /// parts the rows. Called from several threads at once. Loops over rows call check_stop_at (parallel.hpp).
     [[nodiscard]] virtual Hyperplane find(const GrowSite<D>& site, Random random) const = 0;
 };
 
