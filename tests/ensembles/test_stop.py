@@ -6,9 +6,12 @@ import pickle
 import threading
 import time
 
+import numpy as np
 import pytest
 
+from spinney.data import classification_problem
 from spinney.ensembles.stop import StoppedError, StopSignal
+from spinney.grow import GrowOptions, grow_tree
 
 
 def test_nothing_happens_until_the_flag_is_raised():
@@ -36,6 +39,34 @@ def test_worker_learns_of_the_end_and_the_caller_waits_for_it():
     stop.stop()
     assert ended.is_set()
     thread.join()
+
+
+def test_worker_is_stopped_inside_a_native_call():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=300).astype(np.int32)
+    X = rng.normal(size=(300, 4)).astype(np.float32)
+    problem = classification_problem(X, labels, 3, np.ones(300))
+    endless = GrowOptions(split="perceptron", max_epochs=10**9)
+    stop, began, faults = StopSignal(), threading.Event(), []
+
+    def work():
+        try:
+            with stop.working():
+                began.set()
+                grow_tree(problem, endless)
+        except BaseException as fault:
+            faults.append(fault)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    began.wait()
+    time.sleep(0.1)  # by now it is in there
+    stopper = threading.Thread(target=stop.stop, daemon=True)
+    stopper.start()
+    stopper.join(5)
+    assert not stopper.is_alive()
+    thread.join()
+    assert [type(fault) for fault in faults] == [StoppedError]
 
 
 def test_worker_that_stops_the_others_does_not_wait_for_itself():

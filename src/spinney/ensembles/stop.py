@@ -1,7 +1,8 @@
 """End the trees that worker threads are growing when the caller is interrupted.
 
 Ctrl-C reaches the main thread alone. Without a word from it the workers would go on, and a process
-that ends meanwhile would pull the interpreter away from under them.
+that ends meanwhile would pull the interpreter away from under them. They look for that word after
+every sweep, and inside of native calls, which may take long, every 50 ms.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from spinney import _core
 from spinney.optimize.trace import Trace
 
 
@@ -18,7 +20,7 @@ class StoppedError(Exception):
 
 
 class StopSignal:
-    """A flag that workers look at after every sweep, and the threads at work.
+    """A flag that workers look at again and again, and the threads at work.
 
     In another process it is a new flag, which nobody raises: there the backend ends the workers.
     """
@@ -33,13 +35,15 @@ class StopSignal:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Count the caller among those at work."""
+        """Count the caller among those at work; its native calls end when the flag is raised."""
         own = threading.get_ident()
         with self._change:
             self._working.add(own)
+        outer = _core.set_thread_look(self.look)
         try:
             yield
         finally:
+            _core.set_thread_look(outer)
             with self._change:
                 self._working.discard(own)
                 self._change.notify_all()
