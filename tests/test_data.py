@@ -15,6 +15,8 @@ from spinney.data import (
     as_rows,
     classification_problem,
     regression_problem,
+    take_columns,
+    take_rows,
 )
 from tests.strategies import classification_rows
 
@@ -154,3 +156,20 @@ def test_wide_rows_of_extreme_scale_are_refused_by_column():
     X[:, 7] *= 1e25
     with pytest.raises(ValueError, match=r"column 7 of X varies by about .* try measuring"):
         classification_problem(X, np.zeros(50, dtype=np.int32), 1, np.ones(50))
+
+
+@pytest.mark.parametrize("n_rows", [0, 5, 20_000])
+def test_rows_taken_in_pieces_are_those_of_one_step(n_rows):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 3)).astype(np.float32)
+    numbers = rng.integers(len(X), size=n_rows)
+    assert np.array_equal(take_rows(X, numbers), X[numbers])
+    taken = take_rows(sp.csr_matrix(X), numbers)
+    assert np.array_equal(taken.toarray(), X[numbers])
+
+
+def test_columns_taken_in_pieces_are_those_of_one_step():
+    X = np.random.default_rng(0).normal(size=(20_000, 4)).astype(np.float32)
+    problem = classification_problem(X, np.zeros(20_000, dtype=np.int32), 1, np.ones(20_000))
+    columns = np.array([3, 1])
+    assert np.array_equal(take_columns(problem, columns).matrix, X[:, columns])

@@ -8,7 +8,7 @@ What users pass is checked before it comes here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
@@ -43,6 +43,9 @@ Label = Callable[[int], str]
 """How messages speak of a column: by its place, or by what it was made of."""
 
 PLACE: Label = "column {} of X".format
+
+#: Rows that are copied at once.
+ROWS_AT_ONCE = 1 << 13
 
 _NO_CLASSES = np.zeros(0, dtype=np.int32)
 _NO_VALUES = np.zeros((0, 1))
@@ -240,10 +243,31 @@ def reweight(
 
 def take_columns(problem: Problem, columns: NDArray[np.intp], *, n_threads: int = 1) -> Problem:
     """The same task on some of its columns, scaled anew."""
-    X = problem.matrix[:, columns]
-    X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else sp.csr_matrix(X)
+    X = problem.matrix
+    X = _columns_of(X, columns) if isinstance(X, np.ndarray) else sp.csr_matrix(X[:, columns])
     part = _problem(X, problem.targets, problem.sample_weight, problem.n_classes, n_threads)
     return replace(part, target_scale=problem.target_scale)
+
+
+def take_rows(X: Matrix, numbers: NDArray[np.intp]) -> Matrix:
+    """``X[numbers]``, in pieces: as one step of NumPy it would keep Ctrl-C waiting."""
+    if not isinstance(X, np.ndarray):
+        return X[numbers]
+    taken = np.empty((len(numbers), X.shape[1]), dtype=X.dtype)
+    for part in _pieces(len(numbers)):
+        taken[part] = X[numbers[part]]
+    return taken
+
+
+def _columns_of(X: NDArray[np.float32], columns: NDArray[np.intp]) -> NDArray[np.float32]:
+    taken = np.empty((len(X), len(columns)), dtype=X.dtype)
+    for part in _pieces(len(X)):
+        taken[part] = X[part, columns]
+    return taken
+
+
+def _pieces(n_rows: int) -> Iterator[slice]:
+    return (slice(first, first + ROWS_AT_ONCE) for first in range(0, n_rows, ROWS_AT_ONCE))
 
 
 def _deviation(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
@@ -294,5 +318,6 @@ def as_compact_rows(X: Matrix) -> _core.Rows:
     """Rows as the core reads them: arrays as bytes if they are wide and fit, else as floats."""
     if not isinstance(X, np.ndarray) or X.shape[1] < LEAST_WIDTH_OF_BYTES:
         return as_rows(X)
+    X = np.ascontiguousarray(X, dtype=np.float32)
     bytes_or_none = _core.byte_rows(X)
     return as_rows(X) if bytes_or_none is None else bytes_or_none

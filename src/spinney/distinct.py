@@ -9,7 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data import Matrix, Problem, classification_problem, regression_problem
+from spinney.data import (
+    Matrix,
+    Problem,
+    classification_problem,
+    regression_problem,
+    take_rows,
+)
 
 #: Numbers that are mixed at once.
 CHUNK = 1 << 20
@@ -33,7 +39,7 @@ def distinct_rows(problem: Problem, *, n_threads: int = 1) -> Problem:
     starts = np.flatnonzero(_differs_from_last(problem.matrix, targets, keys, order))
     weights = np.add.reduceat(problem.sample_weight[order], starts)
     chosen = order[starts]
-    X = problem.matrix[chosen]
+    X = take_rows(problem.matrix, chosen)
     if problem.n_classes:
         return classification_problem(
             X, problem.classes[chosen], problem.n_classes, weights, n_threads=n_threads

@@ -29,6 +29,9 @@ FREE = ("n_jobs", "verbose", "random_state", "warm_start", "missing")
 
 DIGEST_BYTES = 20
 
+#: Bytes that are hashed at once, some 20 ms of work.
+BYTES_AT_ONCE = 1 << 24
+
 
 def identity_of(
     estimator: BaseEstimator,
@@ -157,17 +160,19 @@ def _add(found: hashlib.blake2b, value: Any) -> None:
     if sp.issparse(value):
         found.update(f"sparse {value.shape};".encode())
         for part, dtype in ((value.indptr, np.int64), (value.indices, np.int32)):
-            found.update(_bytes(np.asarray(part, dtype=dtype)))
-        found.update(_bytes(value.data))
+            _add_bytes(found, np.asarray(part, dtype=dtype))
+        _add_bytes(found, value.data)
     elif isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         found.update(f"{value.dtype.str} {value.shape};".encode())
-        found.update(_bytes(value))
+        _add_bytes(found, value)
     elif isinstance(value, np.ndarray):
         found.update(f"{value.shape} {value.tolist()!r};".encode())
     else:
         found.update(f"{value!r};".encode())
 
 
-def _bytes(values: NDArray[Any]) -> memoryview:
-    """The values as bytes, without a copy where they lie in order."""
-    return np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+def _add_bytes(found: hashlib.blake2b, values: NDArray[Any]) -> None:
+    """The values as bytes, without a copy where they lie in order, and so that Ctrl-C is heard."""
+    everything = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+    for first in range(0, len(everything), BYTES_AT_ONCE):
+        found.update(everything[first : first + BYTES_AT_ONCE])

@@ -53,6 +53,9 @@ from spinney.tree.forest import Forest
 #: Rounds on the bound of a loss, at most; most forests need fewer.
 MOST_ROUNDS = 300
 
+#: Rows whose leaves another library is asked for at once.
+ROWS_AT_ONCE = 1 << 16
+
 VALUE_LOSSES = ("squared_error",)
 
 
@@ -571,10 +574,19 @@ def leaf_reader(forest: Any) -> Callable[[ArrayLike], NDArray[np.int64]]:
         )
 
     def leaves(X: ArrayLike) -> NDArray[np.int64]:
-        found = np.asarray(read(forest, X))
-        return found.reshape(len(found), -1).astype(np.int64)
+        found = np.concatenate([np.asarray(read(forest, rows)) for rows in _blocks_of(X)])
+        return found.reshape(len(found), -1).astype(np.int64, copy=False)
 
     return leaves
+
+
+def _blocks_of(X: ArrayLike) -> Iterator[ArrayLike]:
+    """Rows of a long array in blocks: other libraries do not answer Ctrl-C while they read one."""
+    if not isinstance(X, np.ndarray) or len(X) <= ROWS_AT_ONCE:
+        yield X
+        return
+    for first in range(0, len(X), ROWS_AT_ONCE):
+        yield X[first : first + ROWS_AT_ONCE]
 
 
 def _of_apply(forest: Any, X: ArrayLike) -> Any:

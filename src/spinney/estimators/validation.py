@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
-from spinney.data import Problem
+from spinney.data import Problem, take_rows
 from spinney.estimators.holes import row_reader
 from spinney.tables import (
     Table,
@@ -314,7 +314,8 @@ def drop_zero_weight(
     is_kept = weights > 0
     if is_kept.all():
         return rows, targets, weights
-    kept = rows.take(is_kept) if isinstance(rows, Table) else rows[is_kept]
+    is_table = isinstance(rows, Table)
+    kept = rows.take(is_kept) if is_table else take_rows(rows, np.flatnonzero(is_kept))
     return kept, targets[is_kept], weights[is_kept]
 
 
