@@ -20,6 +20,10 @@ using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+/// An argument of such arrays. Another type or order is refused: nanobind would copy it without a word, which for rows
+/// takes as much memory again, and what Python writes into the original later would never be seen.
+[[nodiscard]] inline auto array_arg(const char* name) { return nb::arg(name).noconvert(); }
+
 template <class T>
 [[nodiscard]] std::span<const T> span_of(const Vector<T>& array) {
     return {array.data(), array.shape(0)};

@@ -75,15 +75,15 @@ auto sums(const Forest& forest, const Rows& rows, const Vector<double>& tree_wei
 
 void bind_forest(nb::module_& m) {
     nb::class_<Forest>(m, "Forest", "Many trees, copied and packed for prediction.")
-        .def("__init__", &init, nb::arg("trees"), nb::arg("n_features"), nb::arg("n_outputs"))
+        .def("__init__", &init, array_arg("trees"), nb::arg("n_features"), nb::arg("n_outputs"))
         .def_prop_ro("n_trees", &Forest::n_trees)
         .def_prop_ro("n_features", &Forest::n_features)
         .def_prop_ro("n_outputs", &Forest::n_outputs)
         .def("apply", &apply, nb::arg("rows"), nb::arg("n_threads"), "Leaf node of each row in each tree.")
         .def("labels", &labels, nb::arg("rows"), nb::arg("n_threads"), "Label of each row in each tree.")
-        .def("votes", &votes, nb::arg("rows"), nb::arg("tree_weights"), nb::arg("n_threads"),
+        .def("votes", &votes, nb::arg("rows"), array_arg("tree_weights"), nb::arg("n_threads"),
              "Weight of the trees for each label.")
-        .def("sums", &sums, nb::arg("rows"), nb::arg("tree_weights"), nb::arg("is_softmax"), nb::arg("n_threads"),
+        .def("sums", &sums, nb::arg("rows"), array_arg("tree_weights"), nb::arg("is_softmax"), nb::arg("n_threads"),
              "Weighted sum of the outputs of the trees.");
 }
 

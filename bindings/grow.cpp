@@ -143,8 +143,8 @@ void bind_grow(nb::module_& m) {
              nb::arg("criterion"), nb::arg("max_depth"), nb::arg("min_rows"), nb::arg("min_leaf_weight"), nb::arg("n_candidates"),
              nb::arg("seed"),
              nb::arg("n_threads"));
-    m.def("grow_tree", &grow, nb::arg("rows"), nb::arg("mean"), nb::arg("inverse_scale"), nb::arg("classes"), nb::arg("values"),
-          nb::arg("weights"), nb::arg("judge_weights"), nb::arg("n_outputs"), nb::arg("split"), nb::arg("options"),
+    m.def("grow_tree", &grow, nb::arg("rows"), array_arg("mean"), array_arg("inverse_scale"), array_arg("classes"), array_arg("values"),
+          array_arg("weights"), array_arg("judge_weights"), nb::arg("n_outputs"), nb::arg("split"), nb::arg("options"),
           nb::arg("callback").none(),
           "A tree grown greedily: children, biases, hyperplanes and leaf values.");
 }

@@ -70,9 +70,9 @@ nb::class_<Owned<Regression>> bind_regression(nb::module_& m, const char* name, 
     using Class = Owned<Regression>;
     return nb::class_<Class>(m, name, text)
         .def(nb::init<Matrix<std::uint32_t>, Vector<double>, std::size_t, double, std::size_t, std::size_t>(),
-             nb::arg("leaves"), nb::arg("weights"), nb::arg("n_leaves"), nb::arg(penalty), nb::arg(matrix_limit),
+             array_arg("leaves"), array_arg("weights"), nb::arg("n_leaves"), nb::arg(penalty), nb::arg(matrix_limit),
              nb::arg("n_threads"))
-        .def("add_up", &Class::add_up, nb::arg("values"), "Sum of the values of the leaves of each row.");
+        .def("add_up", &Class::add_up, array_arg("values"), "Sum of the values of the leaves of each row.");
 }
 
 }  // namespace

@@ -396,36 +396,36 @@ void bind_optimizer(nb::module_& m) {
     nb::class_<Task>(m, "Task", "What a tree has to predict, by which loss and with which leaves.")
         .def(nb::init<Vector<std::int32_t>, Matrix<double>, Vector<double>, std::size_t, std::string, std::string, double,
                       double, double, std::size_t, double, double>(),
-             nb::arg("classes"), nb::arg("values"), nb::arg("weights"), nb::arg("n_outputs"), nb::arg("loss"),
+             array_arg("classes"), array_arg("values"), array_arg("weights"), nb::arg("n_outputs"), nb::arg("loss"),
              nb::arg("leaf"), nb::arg("huber_delta"), nb::arg("leaf_alpha"), nb::arg("leaf_ridge"), nb::arg("leaf_epochs"),
              nb::arg("constant_l1") = 0.0, nb::arg("constant_l2") = 0.0);
     nb::class_<Optimizer>(m, "TreeOptimizer", "One tree under alternating optimisation.")
         .def(nb::init<const Rows&, const Vector<double>&, const Vector<double>&, const Vector<std::int32_t>&,
                       const Vector<std::int32_t>&, Task, const nb::dict&, const std::string&, std::size_t, std::uint64_t,
                       std::size_t, std::optional<std::uint64_t>, std::optional<Vector<double>>>(),
-             nb::arg("rows"), nb::arg("mean"), nb::arg("inverse_scale"), nb::arg("left"), nb::arg("right"), nb::arg("task"),
+             nb::arg("rows"), array_arg("mean"), array_arg("inverse_scale"), array_arg("left"), array_arg("right"), nb::arg("task"),
              nb::arg("solver"), nb::arg("split"), nb::arg("n_threads"), nb::arg("seed"), nb::arg("max_features") = 0,
-             nb::arg("start_seed") = nb::none(), nb::arg("deviation") = nb::none())
+             nb::arg("start_seed") = nb::none(), array_arg("deviation") = nb::none())
         .def("draw_splits", [](Optimizer& self, const std::string& kind, double length, bool is_axis) {
             const Start start{start_kind(kind), length, is_axis};
             run_stoppable([&] { (*self).draw_splits(start); });
         }, nb::arg("kind"), nb::arg("length"), nb::arg("is_axis") = false)
-        .def("set_tree", &set_tree, nb::arg("bias"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights"),
-             nb::arg("leaf_values"), nb::arg("leaf_weights"))
+        .def("set_tree", &set_tree, array_arg("bias"), array_arg("indptr"), array_arg("indices"), array_arg("weights"),
+             array_arg("leaf_values"), array_arg("leaf_weights"))
         .def("set_leaves", [](Optimizer& self, const Matrix<double>& values) {
             const auto& topology = (*self).topology();
             if (values.size() != (*self).state().leaves.values.size()) throw std::invalid_argument("the given leaves do not fit this task");
             LeafTable table{reorder_leaves<double>(topology, {values.data(), values.size()}, false), {}};
             run_stoppable([&] { (*self).set_leaves(std::move(table)); });
-        }, nb::arg("values"), "Take constant leaves fitted elsewhere, and look at changed targets.")
+        }, array_arg("values"), "Take constant leaves fitted elsewhere, and look at changed targets.")
         .def("state", [](const Optimizer& self) { return exact_state(self, (*self).state(), (*self).fitted()); },
              "All that decides how the tree goes on after its leaves were fitted, to the bit.")
         .def("kept_state", [](const Optimizer& self) {
             // What was kept counts as fitted once it is restored.
             return exact_state(self, (*self).kept(), std::vector<std::uint8_t>((*self).fitted().size(), 1));
         }, "The same of the tree that was kept.")
-        .def("set_state", &set_state, nb::arg("bias"), nb::arg("splits"), nb::arg("leaf_values"), nb::arg("leaf_weights"),
-             nb::arg("fitted"), "Go on from what `state` gave, in an optimiser of the same task.")
+        .def("set_state", &set_state, array_arg("bias"), array_arg("splits"), array_arg("leaf_values"), array_arg("leaf_weights"),
+             array_arg("fitted"), "Go on from what `state` gave, in an optimiser of the same task.")
         .def("limit_weights", [](Optimizer& self, std::size_t of_split, std::size_t of_leaf) { (*self).limit_weights(of_split, of_leaf); },
              nb::arg("of_split"), nb::arg("of_leaf"), "Most non-zero weights of a hyperplane from now on; 0 for any number.")
         .def("solve_level", [](Optimizer& self, std::size_t depth, std::uint64_t sweep, bool is_guarded, bool is_next_below) {
@@ -447,7 +447,7 @@ void bind_optimizer(nb::module_& m) {
                 throw std::invalid_argument(std::to_string(flags.size()) + " flags; give one for each of the " + std::to_string((*self).topology().n_nodes()) + " nodes");
             const Objective found = run_stoppable([&] { return (*self).objective(flags); });
             return std::make_tuple(found.loss, found.penalty);
-        }, nb::arg("counts") = nb::none(), "Loss and penalties; given a flag a node, the penalties of flagged nodes alone.")
+        }, array_arg("counts") = nb::none(), "Loss and penalties; given a flag a node, the penalties of flagged nodes alone.")
         .def("count_active", [](const Optimizer& self) { return (*self).count_active(); }, nb::call_guard<nb::gil_scoped_release>())
         .def("keep", [](Optimizer& self) { (*self).keep(); }, nb::call_guard<nb::gil_scoped_release>())
         .def("restore", [](Optimizer& self) { (*self).restore(); }, nb::call_guard<nb::gil_scoped_release>())

@@ -151,13 +151,13 @@ auto power_rows(const Matrix<double>& votes, double shift, double slope) {
 
 void bind_readout(nb::module_& m) {
     nb::class_<Readout>(m, "Readout", "A packed forest with what its trees say and count.")
-        .def("__init__", &init, nb::arg("forest"), nb::arg("says"), nb::arg("tree_weights"), nb::arg("offsets"),
+        .def("__init__", &init, nb::arg("forest"), nb::arg("says"), array_arg("tree_weights"), array_arg("offsets"),
              nb::keep_alive<1, 2>())
         .def("largest", &largest, nb::arg("x"), nb::arg("n_threads") = 1,
              "Output with the largest total: a number for one row, an array for several.")
         .def("totals", &totals, nb::arg("x"), nb::arg("n_threads") = 1, "What the trees give each row together.");
-    m.def("softmax", &softmax_rows, nb::arg("scores"), "Scores to probabilities, row by row.");
-    m.def("power_shares", &power_rows, nb::arg("votes"), nb::arg("shift"), nb::arg("slope"),
+    m.def("softmax", &softmax_rows, array_arg("scores"), "Scores to probabilities, row by row.");
+    m.def("power_shares", &power_rows, array_arg("votes"), nb::arg("shift"), nb::arg("slope"),
           "Powers of shifted votes, each divided by their sum over the row.");
 }
 

@@ -84,11 +84,11 @@ void bind_rows(nb::module_& m) {
         .def_prop_ro("n_features",
                      [](const Rows& r) { return std::visit([](const auto& d) { return d.n_features; }, r.design); })
         .def_prop_ro("is_sparse", [](const Rows& r) { return std::holds_alternative<SparseRows>(r.design); });
-    m.def("dense_rows", &dense_rows, nb::arg("values"));
-    m.def("byte_rows", &byte_rows, nb::arg("values"),
+    m.def("dense_rows", &dense_rows, array_arg("values"));
+    m.def("byte_rows", &byte_rows, array_arg("values"),
           "The rows as bytes if all values are whole numbers from 0 to 255, else None.");
-    m.def("sparse_rows", &sparse_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("n_features"));
-    m.def("column_moments", &moments, nb::arg("rows"), nb::arg("weights"), nb::arg("n_threads"),
+    m.def("sparse_rows", &sparse_rows, array_arg("indptr"), array_arg("indices"), array_arg("data"), nb::arg("n_features"));
+    m.def("column_moments", &moments, nb::arg("rows"), array_arg("weights"), nb::arg("n_threads"),
           "Weighted mean and standard deviation, lowest and highest value of each column.");
     m.def("simd_levels", &simd_levels, "Levels of vector instructions that this processor has, the best last.");
     m.def("simd_level", &simd_level, "The level in use.");

@@ -74,11 +74,11 @@ auto axis_split(const Rows& rows, const Vector<std::int8_t>& labels, const Vecto
 }  // namespace
 
 void bind_solvers(nb::module_& m) {
-    m.def("logistic_split", &logistic_split, nb::arg("rows"), nb::arg("mean"), nb::arg("inverse_scale"),
-          nb::arg("labels"), nb::arg("weights"), nb::arg("alpha"), nb::arg("solver"), nb::arg("max_newton"),
+    m.def("logistic_split", &logistic_split, nb::arg("rows"), array_arg("mean"), array_arg("inverse_scale"),
+          array_arg("labels"), array_arg("weights"), nb::arg("alpha"), nb::arg("solver"), nb::arg("max_newton"),
           nb::arg("epochs"), nb::arg("step"), nb::arg("tolerance"), nb::arg("seed"),
           "Weighted logistic regression with an l1 penalty from zero weights: raw weights and bias.");
-    m.def("axis_split", &axis_split, nb::arg("rows"), nb::arg("labels"), nb::arg("weights"), nb::arg("alpha"),
+    m.def("axis_split", &axis_split, nb::arg("rows"), array_arg("labels"), array_arg("weights"), nb::arg("alpha"),
           "Exact axis-aligned split: feature (-1 for none), weight, bias and cost.");
 }
 

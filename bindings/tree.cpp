@@ -52,10 +52,10 @@ nb::ndarray<nb::numpy, double> outputs(const Rows& rows, const Vector<std::int32
 }  // namespace
 
 void bind_tree(nb::module_& m) {
-    m.def("apply", &apply, nb::arg("rows"), nb::arg("left"), nb::arg("right"), nb::arg("bias"), nb::arg("indptr"),
-          nb::arg("indices"), nb::arg("weights"), nb::arg("n_threads"), "Node number of the leaf each row ends in.");
-    m.def("linear_outputs", &outputs, nb::arg("rows"), nb::arg("leaves"), nb::arg("intercepts"), nb::arg("indptr"),
-          nb::arg("indices"), nb::arg("weights"), nb::arg("n_threads"), "Scores of linear leaves.");
+    m.def("apply", &apply, nb::arg("rows"), array_arg("left"), array_arg("right"), array_arg("bias"), array_arg("indptr"),
+          array_arg("indices"), array_arg("weights"), nb::arg("n_threads"), "Node number of the leaf each row ends in.");
+    m.def("linear_outputs", &outputs, nb::arg("rows"), array_arg("leaves"), array_arg("intercepts"), array_arg("indptr"),
+          array_arg("indices"), array_arg("weights"), nb::arg("n_threads"), "Scores of linear leaves.");
 }
 
 }  // namespace spinney::python
