@@ -79,12 +79,12 @@ nb::class_<Owned<Regression>> bind_regression(nb::module_& m, const char* name, 
 
 void bind_leaf_system(nb::module_& m) {
     bind_regression<LeafSystem>(m, "LeafSystem", "l2", "direct_limit", "Ridge regression on all leaves of a forest, whose splits are fixed.")
-        .def("solve", &Owned<LeafSystem>::solve<double, double, std::size_t>, nb::arg("targets"), nb::arg("start"), nb::arg("tolerance"),
+        .def("solve", &Owned<LeafSystem>::solve<double, double, std::size_t>, array_arg("targets"), array_arg("start"), nb::arg("tolerance"),
              nb::arg("of_start") = 0.0, nb::arg("max_iterations") = StopRule{}.max_iterations,
              "Leaf values of least penalised squares. Conjugate gradients leave a share `tolerance` of the gradient of leaves that "
              "are all zero, or `of_start` of that at the start, whichever is more.");
     bind_regression<LeafLasso>(m, "LeafLasso", "l1", "gram_limit", "Lasso regression on all leaves of a forest, whose splits are fixed.")
-        .def("solve", &Owned<LeafLasso>::solve<double>, nb::arg("targets"), nb::arg("start"), nb::arg("tolerance"),
+        .def("solve", &Owned<LeafLasso>::solve<double>, array_arg("targets"), array_arg("start"), nb::arg("tolerance"),
              "Leaf values of least penalised squares.");
 }
 

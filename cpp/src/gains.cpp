@@ -78,7 +78,11 @@ struct NodeSums {
 NodeSums sum_nodes(const ForestTree& tree, const SortedRows& sorted, std::span<const std::int32_t> leaf_nodes,
                    const GainTask& task) {
     NodeSums sums(tree.splits.left.size(), task.n_outputs);
-    for (std::size_t n : sorted.numbers) sums.add_row(static_cast<std::size_t>(leaf_nodes[n]), n, task);
+    for (std::size_t i = 0; i < sorted.numbers.size(); ++i) {
+        check_stop_at(i);
+        const std::size_t n = sorted.numbers[i];
+        sums.add_row(static_cast<std::size_t>(leaf_nodes[n]), n, task);
+    }
     for (std::size_t node = tree.splits.left.size(); node-- > 0;) {  // children have larger numbers
         if (tree.splits.left[node] < 0) continue;
         sums.add_node(node, static_cast<std::size_t>(tree.splits.left[node]));
@@ -132,6 +136,7 @@ std::vector<double> targets_along(const Judged& judged, const NodeSums& sums, co
     for (std::size_t k = 0; k < task.n_outputs; ++k) mean += judged.direction[k] * sums.mean(judged.node, k);
     std::vector<double> z(judged.rows.size(), -mean);
     for (std::size_t i = 0; i < z.size(); ++i) {
+        check_stop_at(i);
         const std::size_t n = judged.rows[i];
         if (!task.classes.empty()) {
             z[i] += judged.direction[static_cast<std::size_t>(task.classes[n])];
@@ -176,6 +181,7 @@ void sum_columns(const DenseRowsOf<T>& rows, const Judged& judged, std::span<con
     for (std::size_t e = 0; e < size; ++e)
         origin[e] = static_cast<double>(rows.row(judged.rows[0])[static_cast<std::size_t>(judged.columns[e])]);
     for (std::size_t i = 0; i < z.size(); ++i) {
+        check_stop_at(i);
         const T* values = rows.row(judged.rows[i]).data();
         for (std::size_t e = 0; e < size; ++e)
             x[e] = static_cast<double>(values[static_cast<std::size_t>(judged.columns[e])]) - origin[e];
@@ -186,6 +192,7 @@ void sum_columns(const DenseRowsOf<T>& rows, const Judged& judged, std::span<con
 void sum_columns(const SparseRows& rows, const Judged& judged, std::span<const double> z, const GainTask& task,
                  std::span<const std::int32_t> entry_of_column, ColumnSums& sums) {
     for (std::size_t i = 0; i < z.size(); ++i) {
+        check_stop_at(i);
         const double w = task.weights[judged.rows[i]];
         visit_entries(rows, judged.rows[i], judged, entry_of_column,
                       [&](std::size_t e, double x) { sums.add(e, x, w, w * z[i]); });
@@ -216,6 +223,7 @@ double score_variance(const D& rows, const Judged& judged, const GainTask& task,
                       std::span<const std::int32_t> entry_of_column) {
     double origin = 0.0, sum = 0.0, squares = 0.0;
     for (std::size_t i = 0; i < judged.rows.size(); ++i) {
+        check_stop_at(i);
         double score = -origin;
         visit_entries(rows, judged.rows[i], judged, entry_of_column,
                       [&](std::size_t e, double x) { score += static_cast<double>(judged.weights[e]) * x; });

@@ -89,7 +89,7 @@ void interrupts_end_the_work() {
     for (const int patience : {0, 1, 20}) {
         int n_looks = 0;
         const Interruptible scope([&] { return n_looks++ >= patience; });
-        expect_throw<Interrupted>([&] { system.solve(targets, 1, values, 0.0); }, "a system that is iterated");
+        expect_throw<Interrupted>([&] { system.solve(targets, 1, values, {.of_zero = 0.0}); }, "a system that is iterated");
     }
 }
 
