@@ -48,10 +48,10 @@ def strict_letter() -> Cells:
 
 def ho_passes() -> Cells:
     """Perceptron trees on all columns of the binary digits."""
-    for name in ("mnist_boxes", "mnist_neighbors"):
-        data = load(name)
-        for passes in PASSES:
-            for seed in SEEDS:
+    for seed in SEEDS:
+        for name in ("mnist_boxes", "mnist_neighbors"):
+            data = load(name)
+            for passes in PASSES:
                 tree = RandomDecisionForestClassifier(
                     1, split="perceptron", max_features=None, max_epochs=passes, random_state=seed
                 )
