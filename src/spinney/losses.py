@@ -8,6 +8,7 @@ is found by a ridge or Lasso regression, and can only lower the loss.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,9 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
 Array = NDArray[np.float64]
+
+#: Rows of one step of SciPy; longer ones would keep Ctrl-C waiting.
+ROWS_AT_ONCE = 1 << 17
 
 #: Least share of a class that trees begin with.
 LEAST_SHARE = 1e-6
@@ -54,7 +58,7 @@ class ForestLoss:
 
     def _of_rows(self, wanted: Array, scores: Array, codes: NDArray[np.int32]) -> Array:
         if self.name == "log_loss":
-            return np.asarray(logsumexp(scores, axis=1) - scores[np.arange(len(codes)), codes])
+            return _of_each_row(logsumexp, scores) - scores[np.arange(len(codes)), codes]
         if self.name == "squared_hinge":
             wanted = self.aim(wanted, scores, codes)
         size = np.abs(wanted - scores)
@@ -87,7 +91,7 @@ class ForestLoss:
             return aim
         if self.name == "log_loss":
             # The curvature is at most 1/2 in each score (Böhning, 1992).
-            slope = softmax(scores, axis=1)
+            slope = _of_each_row(softmax, scores)
             slope[np.arange(len(codes)), codes] -= 1.0
             return np.asarray(scores - 2.0 * slope)
         return wanted
@@ -122,6 +126,12 @@ class ForestLoss:
     def n_rounds(self) -> int:
         """Bounds minimised in one joint step; the bound of a squared loss is the loss itself."""
         return {"squared_error": 1, "squared_hinge": 4}.get(self.name, 8)
+
+
+def _of_each_row(function: Callable[..., Array], scores: Array) -> Array:
+    """A function of the scores of each row, by pieces."""
+    firsts = range(0, max(len(scores), 1), ROWS_AT_ONCE)
+    return np.concatenate([function(scores[row : row + ROWS_AT_ONCE], axis=1) for row in firsts])
 
 
 def weighted_median(values: Array, weights: Array) -> float:

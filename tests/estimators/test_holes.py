@@ -202,7 +202,7 @@ def test_fits_go_on_from_rows_with_new_holes() -> None:
 
 
 def test_rows_to_judge_by_may_have_new_holes() -> None:
-    boost = spinney.TAOBoostClassifier(3, max_depth=1, max_iter=2, random_state=0)
+    boost = spinney.TAOBoostClassifier(3, max_depth=1, max_sweeps=2, random_state=0)
     _, told = warned(lambda: boost.fit(rows(), labels(), X_val=holed(), y_val=labels()))
     assert [warning.category for warning in told] == [MissingValuesWarning]
     other = clone(boost).fit(rows(), labels(), X_val=filled(boost), y_val=labels())

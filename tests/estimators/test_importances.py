@@ -41,9 +41,9 @@ MODELS = [
     spinney.TAOTreeRegressor(max_depth=2, leaf="linear", **FEW),
     spinney.TAOForestClassifier(4, max_depth=5, max_iter=3, **FEW),
     spinney.TAOForestRegressor(4, max_depth=4, max_iter=3, bootstrap=True, **FEW),
-    spinney.TAOBoostClassifier(4, max_depth=4, max_iter=3, **FEW),
-    spinney.TAOGradientBoostingClassifier(6, max_depth=3, max_iter=3, **FEW),
-    spinney.TAOGradientBoostingRegressor(6, max_depth=3, max_iter=3, **FEW),
+    spinney.TAOBoostClassifier(4, max_depth=4, max_sweeps=3, **FEW),
+    spinney.TAOGradientBoostingClassifier(6, max_depth=3, max_sweeps=3, **FEW),
+    spinney.TAOGradientBoostingRegressor(6, max_depth=3, max_sweeps=3, **FEW),
     spinney.FAOForestClassifier(2, 4, max_depth=4, max_iter=4, **FEW),
     spinney.FAOForestRegressor(2, 4, max_depth=4, max_iter=4, **FEW),
     spinney.CO2TreeClassifier(max_epochs=10, **FEW),
@@ -157,7 +157,7 @@ def shares(gains: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def test_rounds_of_boosting_are_judged_by_their_weights() -> None:
     model = spinney.TAOBoostClassifier(
-        4, max_depth=2, max_iter=3, learning_rate=1.0, random_state=0
+        4, max_depth=2, max_sweeps=3, learning_rate=1.0, random_state=0
     )
     y = targets(model)
     weights = np.random.default_rng(0).integers(1, 4, N_ROWS).astype(float)
@@ -178,7 +178,7 @@ def test_rounds_of_boosting_are_judged_by_their_weights() -> None:
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber"])
 def test_trees_of_gradient_boosting_are_judged_by_what_is_left(loss: str) -> None:
     model = spinney.TAOGradientBoostingRegressor(
-        5, loss=loss, max_depth=2, max_iter=3, random_state=0
+        5, loss=loss, max_depth=2, max_sweeps=3, random_state=0
     )
     y = 10 * targets(model)
     model.fit(rows(), y)

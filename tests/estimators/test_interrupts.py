@@ -28,6 +28,7 @@ X = RNG.normal(size=(3000, 12)).astype(np.float32)
 CLASSES = RNG.integers(3, size=3000)
 NUMBERS = RNG.normal(size=(3000, 2))
 AGES = {"max_iter": 10**6, "tol": 0.0}
+BOOSTED_AGES = {"max_sweeps": 10**6, "tol": 0.0}
 EPOCHS = {"max_epochs": 10**9, "tol": 0.0, "learning_rate": 1e-8}
 MANY = 10**5
 
@@ -38,9 +39,9 @@ FITS: dict[str, Callable[[], Any]] = {
     "tree linear": lambda: spinney.TAOTreeRegressor(leaf="linear", loss="huber", **AGES),
     "bagged": lambda: spinney.TAOForestClassifier(4, **AGES),
     "bagged of numbers": lambda: spinney.TAOForestRegressor(4, loss="absolute_error", **AGES),
-    "boosted": lambda: spinney.TAOBoostClassifier(2, **AGES),
-    "gradient": lambda: spinney.TAOGradientBoostingClassifier(2, **AGES),
-    "gradient of numbers": lambda: spinney.TAOGradientBoostingRegressor(2, **AGES),
+    "boosted": lambda: spinney.TAOBoostClassifier(2, **BOOSTED_AGES),
+    "gradient": lambda: spinney.TAOGradientBoostingClassifier(2, **BOOSTED_AGES),
+    "gradient of numbers": lambda: spinney.TAOGradientBoostingRegressor(2, **BOOSTED_AGES),
     "fao": lambda: spinney.FAOForestClassifier(2, 3, **AGES),
     "fao one forest": lambda: spinney.FAOForestClassifier(1, 3, loss="log_loss", **AGES),
     "fao of numbers": lambda: spinney.FAOForestRegressor(2, 3, leaf_penalty="l1", **AGES),

@@ -32,6 +32,14 @@ BAD_VALUES = [
     ({"max_leaf_weights": 3}, r'max_leaf_weights=3 with leaf="constant", .* try leaf="linear"'),
     ({"max_leaf_weights": -2, "leaf": "linear"}, r"max_leaf_weights=-2 is too small; give an int"),
     (
+        {"strict_descent": "node"},
+        r"strict_descent='node'; give True, False or \"sweep\"; try strict_descent=True",
+    ),
+    (
+        {"max_weights": 3, "strict_descent": "sweep"},
+        r"max_weights=3 with strict_descent='sweep': .* try a larger",
+    ),
+    (
         {"max_weights": 3, "strict_descent": True},
         r"max_weights=3 with strict_descent=True: .* try a larger",
     ),
