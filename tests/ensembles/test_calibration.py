@@ -23,7 +23,7 @@ from spinney.ensembles.calibration import (
     map_of_scores,
     map_of_votes,
 )
-from spinney.estimators.probabilities import power_shares, softmax
+from spinney.tree.shares import power_shares, softmax
 from tests import reference
 
 IRIS, CODES = load_iris(return_X_y=True)

@@ -20,8 +20,8 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 
 from spinney import FAOForestClassifier, FAOForestRegressor, Tree
 from spinney.ensembles.averaging import AveragingPlan
-from spinney.estimators.probabilities import nearest_shares
 from spinney.tree.route import outputs
+from spinney.tree.shares import nearest_shares
 from tests import reference
 
 DIGITS = train_test_split(*load_digits(return_X_y=True), random_state=0)

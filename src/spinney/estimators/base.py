@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from typing import Any, Self
 
@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney import _core
 from spinney.checkpoint import Checkpoint
-from spinney.data import Problem, classification_problem, regression_problem
+from spinney.data import Problem, as_rows, classification_problem, regression_problem
 from spinney.estimators.class_weight import check_some_weight, class_factors
 from spinney.estimators.encoded import (
     check_same_categories,
@@ -35,7 +35,6 @@ from spinney.estimators.fingerprint import generator_state, identity_of
 from spinney.estimators.holes import RULES, row_reader
 from spinney.estimators.parameters import IMPORTANCE_TYPES, check_choice
 from spinney.estimators.predictor import Compilable
-from spinney.estimators.readout import Readout
 from spinney.estimators.reported import Reported
 from spinney.estimators.sklearn_callbacks import CallbackSupportMixin, Tasks, has_tasks
 from spinney.estimators.telling import PASSING, fitted_attributes
@@ -51,8 +50,10 @@ from spinney.estimators.validation import (
 from spinney.progress import Asked, FitEvent, Listener, Progress, check_callback, display_for
 from spinney.tables import Table, TableEncoding, TypicalRow, check_categorical_features
 from spinney.tables.table import label_of
+from spinney.tree.forest import Forest
 from spinney.tree.gains import GainImportances, GainRule, SameForAll
 from spinney.tree.importance import WeightImportances
+from spinney.tree.readout import Readout
 from spinney.tree.structure import Tree
 
 #: Rows that the core gives to one thread in any case.
@@ -282,6 +283,38 @@ class Estimator(CallbackSupportMixin, Compilable, Reported):  # type: ignore[mis
         """What the estimator does with the leaves of a row."""
         raise NotImplementedError
 
+    def _forest(self) -> Forest:
+        """The fitted trees."""
+        raise NotImplementedError
+
+    def _changeable(self) -> object:
+        """Parameters that may be changed after ``fit`` and that the readout depends on."""
+        return None
+
+    def _kept_readout(self) -> Readout:
+        """The readout, made once: that takes as long as a row does."""
+        # In the forest's own dict, as its packed copy: pickles leave both behind.
+        memory, changeable = self._forest().__dict__, self._changeable()
+        kept: tuple[object, Readout] | None = memory.get("_readout")
+        if kept is None or kept[0] != changeable:
+            kept = memory["_readout"] = (changeable, self._readout())
+        return kept[1]
+
+    def _answers(self, X: ArrayLike) -> NDArray[Any]:
+        """Labels or numbers of rows."""
+        rows = as_rows(self._checked_rows(X))
+        return self._kept_readout().predict(rows, self._n_threads_for(rows))
+
+    def _totals(self, X: ArrayLike) -> NDArray[np.float64]:
+        """What the trees give each row together, (n_rows, n_outputs)."""
+        rows = as_rows(self._checked_rows(X))
+        return self._kept_readout().totals(rows, self._n_threads_for(rows))
+
+    def _stages(self, X: ArrayLike) -> Iterator[tuple[Readout, NDArray[np.float64]]]:
+        """Readout and totals of the first tree, the first two, and so on."""
+        rows = as_rows(self._checked_rows(X))
+        return self._readout().stages(rows, self._n_threads())
+
     def _checked_rows(self, X: ArrayLike) -> Rows:
         if not hasattr(self, "n_features_in_"):
             check_is_fitted(self)
@@ -298,6 +331,49 @@ class Classification(ClassifierMixin, Estimator):  # type: ignore[misc]
     """Reads y as classes."""
 
     classes_: NDArray[Any]
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class that the trees speak for most; the first of `classes_` if several tie.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        return self._answers(X)
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Class probabilities of each row; the most probable class is what `predict` answers.
+
+        Where they come from: `docs/guide/probabilities.md`.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
+        """
+        totals = self._totals(X)
+        return self._kept_readout().finished(totals)
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Logarithms of `predict_proba`; -inf where it is 0.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
         self._check_parameters()
@@ -338,6 +414,19 @@ class Regression(RegressorMixin, Estimator):  # type: ignore[misc]
     """Reads y as numbers, one or several a row."""
 
     n_outputs_: int
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Numbers that the trees give each row together.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
+        """
+        return self._answers(X)
 
     def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Problem:
         self._check_parameters()

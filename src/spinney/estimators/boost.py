@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from spinney import _core
-from spinney.data import Problem, as_rows
+from spinney.data import Problem
 from spinney.ensembles.boosting import BoostedTree, BoostingRule, RoundWeights, boost_trees
 from spinney.ensembles.calibration import (
     FEW_TREES,
@@ -28,8 +28,6 @@ from spinney.ensembles.calibration import (
 from spinney.ensembles.copies import GappedCopies
 from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.parameters import check_boolean, check_choice, check_copies
-from spinney.estimators.probabilities import vote_shares
-from spinney.estimators.readout import Readout
 from spinney.estimators.tao_base import TAOClassification
 from spinney.estimators.telling import model_so_far, tell_tree
 from spinney.estimators.warn_caller import warn_caller
@@ -37,6 +35,8 @@ from spinney.estimators.watch import Judged, VoteWatch, given_classes
 from spinney.estimators.watched import BoostedForest
 from spinney.tree.forest import Forest
 from spinney.tree.gains import GainRule
+from spinney.tree.readout import Readout
+from spinney.tree.shares import vote_shares
 from spinney.tree.structure import Tree
 
 ALGORITHMS = ("samme", "m1")
@@ -279,8 +279,8 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         float64 ndarray of shape (n_rows, n_classes)
             With two classes of shape (n_rows,): the share of the second less that of the first.
         """
-        shares = vote_shares(self._votes(X))
-        return shares[:, 1] - shares[:, 0] if self.n_classes_ == 2 else shares
+        shares = vote_shares(self._totals(X))
+        return self._kept_readout().decisions(shares)
 
     def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
         """Predictions of the first tree, the first two, and so on.
@@ -294,8 +294,8 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         ndarray of shape (n_rows,)
             The last is what `predict` gives, bit for bit.
         """
-        for votes in self._staged_votes(X):
-            yield self.classes_[votes.argmax(axis=1)]
+        for readout, votes in self._stages(X):
+            yield readout.answers(votes)
 
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Probabilities by the votes of the first tree, the first two, and so on.
@@ -308,8 +308,8 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         ------
         float64 ndarray of shape (n_rows, n_classes)
         """
-        for number, votes in enumerate(self._staged_votes(X), 1):
-            yield self._readout_of(self.estimator_weights_[:number]).finished(votes)
+        for readout, votes in self._stages(X):
+            yield readout.finished(votes)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -442,29 +442,10 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
     def _gain_rule(self, problem: Problem) -> GainRule:
         return RoundWeights(problem, self._n_threads())
 
-    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
-        rows = as_rows(self._checked_rows(X))
-        n_threads = self._n_threads_for(rows)
-        return self.forest_.votes(rows, self.estimator_weights_, n_threads=n_threads)
-
     def _readout(self) -> Readout:
-        return self._readout_of(self.estimator_weights_)
-
-    def _readout_of(self, weights: NDArray[np.float64]) -> Readout:
-        """What becomes of the votes of the first trees, given their weights."""
-        offsets = np.zeros(self.n_classes_)
+        weights, offsets = self.estimator_weights_, np.zeros(self.n_classes_)
         readout = Readout(self.forest_, "label", "shares", weights, offsets, self.classes_)
         return self._calibrated(readout)
-
-    def _staged_votes(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
-        """Weighted votes after each tree, summed in the order of the trees."""
-        rows = as_rows(self._checked_rows(X))
-        labels = self.forest_.labels(rows, n_threads=self._n_threads())
-        votes = np.zeros((len(labels), self.n_classes_))
-        numbers = np.arange(len(labels))
-        for label, weight in zip(labels.T, self.estimator_weights_, strict=True):
-            votes[numbers, label] += weight
-            yield votes
 
 
 def _warn_of_end(n_trees: int, error: float, rule: BoostingRule) -> None:

@@ -340,6 +340,9 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
         super()._check_parameters()
         check_choice("voting", self.voting, VOTINGS)
 
+    def _changeable(self) -> object:
+        return self.voting, self.calibrate
+
     def _is_hard(self) -> bool:
         if self.voting not in VOTINGS:  # it may be changed after ``fit``
             check_choice("voting", self.voting, VOTINGS)

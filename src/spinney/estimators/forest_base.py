@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,11 +13,11 @@ from spinney.data import Problem, as_rows
 from spinney.ensembles.calibration import ProbabilityMap
 from spinney.estimators.base import Classification, Estimator
 from spinney.estimators.parameters import check_boolean
-from spinney.estimators.readout import Readout
 from spinney.estimators.tao_base import TAOEstimator
 from spinney.estimators.warn_caller import warn_caller
 from spinney.optimize.trace import Trace
 from spinney.tree.forest import Forest
+from spinney.tree.readout import Readout
 from spinney.tree.route import apply
 from spinney.tree.size import count_flops
 from spinney.tree.structure import Tree
@@ -28,6 +27,10 @@ class ForestEstimator(Estimator):
     """Leaves, paths and sizes of the trees of a forest."""
 
     forest_: Forest
+
+    def _forest(self) -> Forest:
+        return self.forest_
+
     _parts = "n_estimators"  # parameter that says how many parts a forest is fitted in
 
     @property
@@ -138,58 +141,8 @@ class VotingForest(ForestEstimator, Classification):
     probability_slope_: float
     probability_votes_: float
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class with the most votes; the first of `classes_` if several tie.
-
-        Votes are weighted by the trees' weights if they have any, and are mean probabilities if
-        the forest averages them.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        best = self._votes(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Class probabilities of each row.
-
-        The most probable class is what `predict` answers. With `calibrate` they come from a map
-        that was fitted to rows the trees had not seen, and none is ever 0.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
-        """
-        votes = self._votes(X)
-        return self._readout().finished(votes)
-
-    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Logarithms of `predict_proba`; -inf where it is 0.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
-        """What the trees say of each row, summed, (n_rows, n_classes)."""
-        raise NotImplementedError
+    def _changeable(self) -> object:
+        return self.calibrate
 
     def _check_calibrate(self) -> None:
         check_boolean("calibrate", self.calibrate)
@@ -206,7 +159,7 @@ class VotingForest(ForestEstimator, Classification):
         """The readout with the map to probabilities, if there is one and it is wanted."""
         if not (self.calibrate and hasattr(self, "probability_slope_")):
             return readout
-        return readout.calibrated(ProbabilityMap(self.probability_slope_, self.probability_votes_))
+        return readout.calibrated(self.probability_slope_, self.probability_votes_)
 
 
 def _total_weights(

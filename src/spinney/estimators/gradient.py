@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney import _core
-from spinney.data import Problem, as_rows
+from spinney.data import Problem
 from spinney.ensembles.gradient import (
     AddedTree,
     GradientRule,
@@ -34,7 +34,6 @@ from spinney.estimators.watched import BoostedForest
 from spinney.optimize.fao import FAOOptions
 from spinney.tree.forest import Forest
 from spinney.tree.gains import GainRule
-from spinney.tree.route import outputs
 from spinney.tree.structure import Tree
 
 STEPS = ("newton", "gradient")
@@ -161,14 +160,6 @@ class _GradientBoosting(SummedForest, BoostedForest):
 
     def _offsets(self) -> NDArray[np.float64]:
         return self.first_scores_
-
-    def _staged_scores(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
-        """Scores after each tree, summed in the order of the trees."""
-        rows = as_rows(self._checked_rows(X))
-        sums = np.zeros((rows.n_rows, self.forest_.n_outputs))
-        for tree in self.trees_:
-            sums += outputs(tree, rows, self._n_threads())
-            yield sums + self.first_scores_
 
 
 class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
@@ -375,8 +366,8 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         ------
         float64 ndarray as of `decision_function`
         """
-        for scores in self._staged_scores(X):
-            yield self._decisions(scores)
+        for readout, totals in self._stages(X):
+            yield readout.decisions(totals)
 
     def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
         """Predictions of the first tree, the first two, and so on.
@@ -390,8 +381,8 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         ndarray of shape (n_rows,)
             The last is what `predict` gives, bit for bit.
         """
-        for scores in self._staged_scores(X):
-            yield self.classes_[scores.argmax(axis=1)]
+        for readout, totals in self._stages(X):
+            yield readout.answers(totals)
 
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Class probabilities of the first tree, the first two, and so on.
@@ -404,8 +395,8 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         ------
         float64 ndarray of shape (n_rows, n_classes)
         """
-        for scores in self._staged_scores(X):
-            yield self._readout().finished(scores)
+        for readout, totals in self._stages(X):
+            yield readout.finished(totals)
 
 
 class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
@@ -599,5 +590,5 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
         float64 ndarray as of `predict`
             The last is what `predict` gives, bit for bit.
         """
-        for scores in self._staged_scores(X):
-            yield self._flat(scores)
+        for readout, totals in self._stages(X):
+            yield readout.answers(totals)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from spinney.data import Problem
@@ -18,11 +18,11 @@ from spinney.ensembles.greedy import SubspacePlan, count_subspaces
 from spinney.ensembles.plan import SamplePlan
 from spinney.estimators.growth import GrownForest
 from spinney.estimators.parameters import check_choice, check_integer
-from spinney.estimators.readout import Readout
 from spinney.estimators.sampled import SampledClassifier
-from spinney.estimators.ties import is_tied, with_rejects
 from spinney.estimators.warn_caller import warn_caller
 from spinney.grow import HO_SPLITS, GrowOptions
+from spinney.tree.readout import Readout
+from spinney.tree.ties import is_tied
 
 ON_TIE = ("first", "reject")
 MOST_STEPS = 100_000
@@ -193,24 +193,6 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         self.missing = missing
         self.importance_type = importance_type
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the largest mean probability; ties are resolved or rejected as `on_tie` says.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        check_choice("on_tie", self.on_tie, ON_TIE)  # it may be changed after ``fit``
-        votes = self._votes(X)
-        labels: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
-        if self.on_tie == "first":
-            return labels
-        return with_rejects(labels, is_tied(votes), self._label_of_rejects())
-
     def reject_rate(self, X: ArrayLike) -> float:
         """Share of rows whose best classes have equal probabilities.
 
@@ -218,7 +200,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         ----------
         X : frame, array-like or sparse matrix of shape (n_rows, n_features)
         """
-        return float(is_tied(self._votes(X)).mean())
+        return float(is_tied(self._totals(X)).mean())
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Share of rows that are predicted correctly; a rejected row is not.
@@ -237,6 +219,10 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         check_consistent_length(predicted, truth, sample_weight)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return float(np.average(predicted == truth, weights=weights))
+
+    def _changeable(self) -> object:
+        # Labels of any kind: 1 and True are equal and not the same. The readout keeps them alive.
+        return self.on_tie, self.calibrate, id(self.reject_label)
 
     def _readout(self) -> Readout:
         check_choice("on_tie", self.on_tie, ON_TIE)

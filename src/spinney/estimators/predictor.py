@@ -13,11 +13,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from spinney import _core
 from spinney.estimators.calls import explained
 from spinney.estimators.holes import RowReader, encoding_of, row_reader
-from spinney.estimators.readout import Readout, readout_of
+from spinney.estimators.readout import readout_of
 from spinney.estimators.served_rows import PLAIN, ServedRows
+from spinney.tree.readout import Readout
 
 
 class Predictor:
@@ -51,9 +51,7 @@ class Predictor:
         self._reader = reader
         self._n_threads = n_threads
         self._served = ServedRows(reader)
-        self._native = _core.Readout(
-            readout.forest.native, readout.says, readout.tree_weights, readout.offsets
-        )
+        self._native = readout.native
         self.n_features_in_ = reader.n_columns
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -26,8 +26,6 @@ from spinney.estimators.class_weight import class_factors
 from spinney.estimators.encoded import class_indicators
 from spinney.estimators.parameters import SCORE_LOSSES, check_loss, check_n_jobs, check_real
 from spinney.estimators.predictor import Compilable
-from spinney.estimators.probabilities import class_probabilities
-from spinney.estimators.readout import Readout, finish_of
 from spinney.estimators.refinable import (
     check_has_leaves,
     library_of,
@@ -49,6 +47,7 @@ from spinney.optimize.leaves import LeafTask, solve_leaves
 from spinney.progress import Asked, FitEvent, Progress, check_callback
 from spinney.tables import one_warning
 from spinney.tree.forest import Forest
+from spinney.tree.readout import Readout, finish_of
 
 #: Rounds on the bound of a loss, at most; most forests need fewer.
 MOST_ROUNDS = 300
@@ -380,8 +379,7 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         -------
         float64 ndarray of shape (n_rows, n_classes)
         """
-        scores = self._sums(X)
-        return class_probabilities(scores, self._fitted_loss)
+        return self._readout().finished(self._sums(X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class with the largest score.

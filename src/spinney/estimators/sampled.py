@@ -10,11 +10,10 @@ from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 from sklearn.metrics import r2_score
 
 from spinney import _core
-from spinney.data import Problem, as_rows
+from spinney.data import Problem
 from spinney.ensembles.calibration import (
     FEW_TREES,
     ProbabilityMap,
@@ -27,11 +26,10 @@ from spinney.estimators.base import Regression
 from spinney.estimators.fingerprint import digest_of_rows
 from spinney.estimators.forest_base import ForestEstimator, VotingForest
 from spinney.estimators.parameters import check_boolean, check_choice
-from spinney.estimators.readout import Readout
 from spinney.estimators.sampling import check_n_estimators, count_features, count_samples
 from spinney.estimators.warn_caller import warn_caller
 from spinney.tree.forest import Forest
-from spinney.tree.route import outputs
+from spinney.tree.readout import Readout
 from spinney.tree.structure import Tree
 
 FEATURE_SAMPLINGS = ("local", "global")
@@ -130,11 +128,12 @@ class SampledForest(ForestEstimator):
         self, plan: SamplePlan, problem: Problem
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Sums over the trees that did not see a row, and how many these are."""
+        readout = self._readout()
 
-        def outputs_of(tree: Tree) -> NDArray[np.float64]:
-            return self._tree_outputs(outputs(tree, problem.rows, self._n_threads()), tree)
+        def said_by(tree: Tree) -> NDArray[np.float64]:
+            return readout.said_by(tree, problem.rows, self._n_threads())
 
-        return out_of_bag(self.trees_, plan, problem.n_rows, outputs_of)
+        return out_of_bag(self.trees_, plan, problem.n_rows, said_by)
 
     def _warn_of_missing(self, counts: NDArray[np.int64]) -> None:
         """Warn if some row has no tree that did not see it."""
@@ -154,10 +153,6 @@ class SampledForest(ForestEstimator):
         given = np.full((len(self._is_kept), sums.shape[1]), np.nan)
         given[self._is_kept] = means
         return given
-
-    def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
-        """What one tree adds to the forest, from its leaf outputs."""
-        raise NotImplementedError
 
     def _store_out_of_bag(
         self, sums: NDArray[np.float64], counts: NDArray[np.int64], problem: Problem
@@ -195,8 +190,8 @@ class SampledClassifier(SampledForest, VotingForest):
         n_trees = min(self.forest_.n_trees, FEW_TREES)
 
         def votes_of(part: Problem, rows: _core.Rows) -> NDArray[np.float64]:
-            trees = tuple(self._grown_apart(part, plan, n_trees))
-            return self._votes_of(Forest(trees), rows, self._n_threads())
+            trees = Forest(tuple(self._grown_apart(part, plan, n_trees)))
+            return self._readout_of(trees).totals(rows, self._n_threads())
 
         return map_of_votes(cross_fitted(problem, votes_of), n_trees)
 
@@ -208,33 +203,19 @@ class SampledClassifier(SampledForest, VotingForest):
         """Whether trees vote; else their probabilities are averaged."""
         return False
 
-    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Votes, or sums of probabilities, of all trees."""
-        rows = as_rows(self._checked_rows(X))
-        return self._votes_of(self.forest_, rows, self._n_threads_for(rows))
-
-    def _votes_of(self, forest: Forest, rows: _core.Rows, n_threads: int) -> NDArray[np.float64]:
-        if self._is_hard():
-            return forest.votes(rows, forest.unit_weights, n_threads=n_threads)
-        return forest.sums(rows, forest.unit_weights, is_softmax=True, n_threads=n_threads)
-
     def _readout(self) -> Readout:
-        readout = Readout(
-            self.forest_,
+        return self._calibrated(self._readout_of(self.forest_))
+
+    def _readout_of(self, forest: Forest) -> Readout:
+        """What becomes of the trees of a forest like this one, without a map."""
+        return Readout(
+            forest,
             "label" if self._is_hard() else "probabilities",
             "mean",
-            self.forest_.unit_weights,
+            forest.unit_weights,
             np.zeros(self.n_classes_),
             self.classes_,
         )
-        return self._calibrated(readout)
-
-    def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
-        if self._is_hard():
-            said = np.eye(values.shape[1])[values.argmax(axis=1)]
-        else:
-            said = softmax(values, axis=1) if tree.is_linear else values
-        return np.asarray(said)
 
     def _store_out_of_bag(
         self, sums: NDArray[np.float64], counts: NDArray[np.int64], problem: Problem
@@ -248,25 +229,6 @@ class SampledClassifier(SampledForest, VotingForest):
 class SampledRegressor(SampledForest, Regression):
     """Trees whose numbers are averaged."""
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Mean over the trees of what they predict for each row.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
-        """
-        rows = as_rows(self._checked_rows(X))
-        weights = self.forest_.unit_weights
-        sums = self.forest_.sums(
-            rows, weights, is_softmax=False, n_threads=self._n_threads_for(rows)
-        )
-        values = sums / len(weights)
-        return values[:, 0] if self.n_outputs_ == 1 else values
-
     def _readout(self) -> Readout:
         return Readout(
             self.forest_,
@@ -276,10 +238,6 @@ class SampledRegressor(SampledForest, Regression):
             np.zeros(self.n_outputs_),
             is_flat=self.n_outputs_ == 1,
         )
-
-    def _tree_outputs(self, values: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
-        del tree  # constant and linear leaves alike say the value itself
-        return values
 
     def _store_out_of_bag(
         self, sums: NDArray[np.float64], counts: NDArray[np.int64], problem: Problem

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney import _core
-from spinney.data import Problem, as_rows
+from spinney.data import Problem
 from spinney.ensembles.calibration import Unseen, cross_fitted, map_of_scores
 from spinney.estimators.forest_base import VotingForest
 from spinney.estimators.parameters import (
@@ -16,12 +16,12 @@ from spinney.estimators.parameters import (
     check_choice,
     check_real,
 )
-from spinney.estimators.readout import Readout, finish_of
 from spinney.estimators.tao_base import TAOClassification, TAORegression
 from spinney.estimators.watch import Judged, given_classes, given_numbers
 from spinney.estimators.watched import WatchedForest
 from spinney.losses import ForestLoss
 from spinney.optimize.fao import FAOOptions
+from spinney.tree.readout import Readout, finish_of
 
 
 class SummedForest(WatchedForest):
@@ -68,16 +68,6 @@ class SummedForest(WatchedForest):
             n_threads=n_threads,
         )
 
-    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
-        """What the trees give each row together, (n_rows, n_outputs)."""
-        rows = as_rows(self._checked_rows(X))
-        return self._scores_of(rows, self._n_threads_for(rows))
-
-    def _scores_of(self, rows: _core.Rows, n_threads: int = 1) -> NDArray[np.float64]:
-        """The same of rows as the core reads them."""
-        sums = self.forest_.sums(rows, self._tree_weights(), n_threads=n_threads)
-        return sums + self._offsets()
-
     def _calibrate_by(self, problem: Problem, judged: Judged | None) -> None:
         """Fit the map to probabilities; numbers have none."""
 
@@ -105,25 +95,8 @@ class SummedClassifier(SummedForest, VotingForest, TAOClassification):
         float64 ndarray of shape (n_rows, n_classes)
             With two classes of shape (n_rows,): the score of the second less that of the first.
         """
-        return self._decisions(self._scores(X))
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Class probabilities that go with the scores.
-
-        With ``loss="log_loss"`` they are the softmax of the scores. Otherwise scores are estimates
-        of one-hot targets. With `calibrate` their softmax is taken after a factor that was fitted
-        to rows the trees had not seen. Without, the nearest probabilities are returned, which are
-        often exactly 0 or 1.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
-        """
-        return super().predict_proba(X)
+        scores = self._totals(X)
+        return self._kept_readout().decisions(scores)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -135,7 +108,7 @@ class SummedClassifier(SummedForest, VotingForest, TAOClassification):
             self._store_map(None)
             return
         if judged is not None:
-            scores = self._scores_of(judged.rows, self._n_threads())
+            scores = self._readout().totals(judged.rows, self._n_threads())
             unseen = Unseen(scores, judged.targets.astype(np.int32, copy=False), judged.weights)
         else:
             unseen = cross_fitted(problem, self._scores_apart)
@@ -151,12 +124,6 @@ class SummedClassifier(SummedForest, VotingForest, TAOClassification):
     def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
         return given_classes(self, X_val, y_val)
 
-    def _decisions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores
-
-    def _votes(self, X: ArrayLike) -> NDArray[np.float64]:
-        return self._scores(X)
-
     def _readout(self) -> Readout:
         finish = finish_of(self._fitted_loss)
         weights, offsets = self._tree_weights(), self._offsets()
@@ -167,19 +134,6 @@ class SummedClassifier(SummedForest, VotingForest, TAOClassification):
 class SummedRegressor(SummedForest, TAORegression):
     """Sums are the numbers to predict."""
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Numbers that the trees give together.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
-        """
-        return self._flat(self._scores(X))
-
     def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
         return given_numbers(self, X_val, y_val)
 
@@ -187,6 +141,3 @@ class SummedRegressor(SummedForest, TAORegression):
         weights, offsets = self._tree_weights(), self._offsets()
         is_flat = self.n_outputs_ == 1
         return Readout(self.forest_, "outputs", "identity", weights, offsets, is_flat=is_flat)
-
-    def _flat(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return values[:, 0] if self.n_outputs_ == 1 else values

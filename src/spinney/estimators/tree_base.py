@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Problem, as_rows
 from spinney.estimators.base import Classification, Estimator, Regression
-from spinney.estimators.probabilities import softmax
-from spinney.estimators.readout import Readout
 from spinney.tree.forest import Forest
+from spinney.tree.readout import Readout
 from spinney.tree.route import apply, decision_path
 from spinney.tree.size import count_flops, count_parameters
 from spinney.tree.structure import Tree
@@ -28,6 +26,9 @@ class TreeEstimator(Estimator):
     """Leaves, paths and size of one tree."""
 
     tree_: Tree
+
+    def _forest(self) -> Forest:
+        return Forest.of(self.tree_)
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Node number of the leaf that each row reaches.
@@ -85,51 +86,9 @@ class TreeEstimator(Estimator):
         self.flops_ = count_flops(tree, leaf_rows)
         self.feature_importances_ = self._importances_of_columns(importances.shares())
 
-    def _outputs(self, X: ArrayLike) -> NDArray[np.float64]:
-        """What the leaves say of each row: fractions, scores or values."""
-        rows = as_rows(self._checked_rows(X))
-        forest = Forest.of(self.tree_)
-        return forest.sums(rows, forest.unit_weights, n_threads=self._n_threads_for(rows))
-
 
 class TreeClassifier(TreeEstimator, Classification):
     """Classes and probabilities from one tree."""
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Most likely class of each row; the first of `classes_` if several tie.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        if not hasattr(self, "tree_"):
-            check_is_fitted(self)
-        if self.tree_.is_linear:
-            best = self._outputs(X).argmax(axis=1)  # softmax keeps the order of the scores
-        else:
-            # One label a leaf: far less to look at than class fractions for every row.
-            rows = as_rows(self._checked_rows(X))
-            best = Forest.of(self.tree_).labels(rows, self._n_threads_for(rows))[:, 0]
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Class probabilities of each row: leaf fractions, or the leaf's softmax.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes), columns in the order of `classes_`
-        """
-        scores = self._outputs(X)
-        return softmax(scores) if self.tree_.is_linear else scores
 
     def _readout(self) -> Readout:
         return Readout(
@@ -152,7 +111,7 @@ class TreeClassifier(TreeEstimator, Classification):
         -------
         float64 ndarray of shape (n_rows, n_classes)
         """
-        scores = self._outputs(X)
+        scores = self._totals(X)
         if self.tree_.is_linear:
             return np.where(scores > UNSEEN_SCORE, log_softmax(scores, axis=1), -np.inf)
         with np.errstate(divide="ignore"):
@@ -161,20 +120,6 @@ class TreeClassifier(TreeEstimator, Classification):
 
 class TreeRegressor(TreeEstimator, Regression):
     """Numbers from one tree."""
-
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Predicted numbers of each row.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows,), or (n_rows, n_outputs) with several outputs
-        """
-        values = self._outputs(X)
-        return values[:, 0] if self.n_outputs_ == 1 else values
 
     def _readout(self) -> Readout:
         return Readout(

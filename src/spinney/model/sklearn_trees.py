@@ -16,8 +16,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from spinney.estimators.holes import typical_of
 from spinney.estimators.predictor import refuse_tables
-from spinney.estimators.readout import Readout, readout_of
+from spinney.estimators.readout import readout_of
 from spinney.model.boundary import axis_thresholds
+from spinney.tree.readout import Readout
 from spinney.tree.structure import Tree
 
 

@@ -11,14 +11,15 @@ import numpy as np
 
 from spinney.estimators.holes import encoding_of, typical_of
 from spinney.estimators.parameters import check_choice
-from spinney.estimators.readout import Readout, readout_of
-from spinney.estimators.ties import with_rejects
+from spinney.estimators.readout import readout_of
 from spinney.model.boundary import axis_thresholds
 from spinney.model.c import columns, program
 from spinney.model.c.tables import TYPES, Tables, add_hyperplanes, quantised
 from spinney.model.c.text import check_name, escape, string
 from spinney.model.lanes import lane_count
 from spinney.model.packed import PackedForest, pack
+from spinney.tree.readout import Readout
+from spinney.tree.ties import with_rejects
 
 WEIGHTS = ("float32", "int8")
 

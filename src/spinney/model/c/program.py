@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spinney.estimators.readout import Readout
-from spinney.estimators.ties import TIE_MARGIN
+from spinney.tree.readout import Readout
+from spinney.tree.ties import TIE_MARGIN
 
 GUARDS = """\
 #if defined(__FAST_MATH__)

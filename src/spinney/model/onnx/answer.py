@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.estimators.readout import Readout
-from spinney.estimators.ties import TIE_MARGIN, with_rejects
 from spinney.model.lanes import LaneTable, lane_table
 from spinney.model.onnx.graph import Graph
 from spinney.model.onnx.leaves import Rows, folded
 from spinney.model.packed import PackedForest
+from spinney.tree.readout import Readout
+from spinney.tree.ties import TIE_MARGIN, with_rejects
 
 LARGEST = np.finfo(np.float32).max
 
@@ -143,7 +143,7 @@ def _softmax(graph: Graph, sums: str, _n_outputs: int) -> str:
 
 
 def _nearest(graph: Graph, sums: str, n_outputs: int) -> str:
-    """As `spinney.estimators.probabilities.nearest_shares`, step by step."""
+    """As `spinney.tree.shares.nearest_shares`, step by step."""
     scores = graph.op("Sub", sums, graph.op("ReduceMax", sums, graph.axes(1)))
     ordered = graph.ops("TopK", 2, scores, graph.axes(n_outputs), axis=1)[0]
     one = graph.constant(np.float64(1))
@@ -197,7 +197,7 @@ def labels(graph: Graph, sums: str, readout: Readout) -> str:
 
 
 def _is_tied(graph: Graph, sums: str) -> str:
-    """As `spinney.estimators.ties.is_tied`."""
+    """As `spinney.tree.ties.is_tied`."""
     most = graph.op("ReduceMax", sums, graph.axes(1))
     least = graph.op("Mul", most, graph.constant(np.float64(1 - TIE_MARGIN)))
     is_best = graph.cast(graph.op("GreaterOrEqual", sums, least), np.int64)

@@ -9,12 +9,13 @@ import numpy as np
 
 from spinney.estimators.holes import encoding_of, typical_of
 from spinney.estimators.parameters import check_choice
-from spinney.estimators.readout import Readout, readout_of
+from spinney.estimators.readout import readout_of
 from spinney.model.onnx import answer
 from spinney.model.onnx.columns import encoded_columns, encoded_matrix, input_columns
 from spinney.model.onnx.graph import Graph
 from spinney.model.onnx.leaves import WALKS, Rows, choose_encoding, padded_rows
 from spinney.model.packed import PackedForest, pack
+from spinney.tree.readout import Readout
 
 DTYPES = ("float32", "float64")
 ENCODINGS = ("auto", "axis", "gather", "gemm")

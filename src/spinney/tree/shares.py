@@ -1,4 +1,4 @@
-"""Class probabilities that go with the scores of a forest whose trees add up."""
+"""Class probabilities from totals over trees, row by row."""
 
 from __future__ import annotations
 
@@ -6,15 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import _core
-
-
-def class_probabilities(scores: NDArray[np.float64], loss: str) -> NDArray[np.float64]:
-    """Probabilities of which the largest is that of the largest score.
-
-    The cross-entropy is a loss of the softmax of the scores. Other losses make scores estimates of
-    one-hot targets, and the nearest probabilities are returned.
-    """
-    return softmax(scores) if loss == "log_loss" else nearest_shares(scores)
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
