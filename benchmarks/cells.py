@@ -1,23 +1,22 @@
-"""Finished measurements on disk, one JSON file a cell, so that a stopped run can go on.
+"""Finished measurements on disk, one file a table, so that a stopped run can go on.
 
-A cell is data x model x seed. Its file name ends with a digest of all its settings: change a
-setting and the cell is measured anew; change only the label and it is found again. Change our
-code and the cell stays, but it is named as stale on the page until ``--force`` measures it anew.
+A cell is data x model x seed. It is found by a digest of all its settings: change a setting and
+the cell is measured anew; change only the label and it is found again. Change our code and the
+cell stays, but it is named as stale on the page until ``--force`` measures it anew. How cells lie
+in the file is the matter of `cell_file.py`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import sys
 import time
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cell_file import CellFile
 from environment import build_digest, load_average
 
 Result = dict[str, Any]
@@ -25,12 +24,15 @@ Result = dict[str, Any]
 
 @dataclass
 class CellStore:
-    """Folder of cells. `force` measures each cell anew once in this run."""
+    """The cells of one table. `force` measures each cell anew once in this run."""
 
-    folder: Path
+    path: Path
     force: bool = False
     run: str = field(default_factory=lambda: time.strftime("%Y%m%dT%H%M%S"))
     stale: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.file = CellFile(self.path)
 
     def get(self, label: str, settings: Result, compute: Callable[[], Result]) -> Result:
         """Result of the cell: read if it is there, else measured and saved at once."""
@@ -45,10 +47,10 @@ class CellStore:
 
     def find(self, label: str, settings: Result) -> Result | None:
         """Result of the cell if it is on disk; None if it has to be measured."""
-        path = next(self.folder.glob(f"*-{_digest(settings)}.json"), None)
-        if path is None:
+        cell = self.file.find(settings)
+        if cell is None:
             return None
-        result: Result = json.loads(path.read_text())["result"]
+        result: Result = cell["result"]
         if self.force and result.get("run") != self.run:
             return None
         if settings.get("kind") == "spinney" and result.get("build") != build_digest():
@@ -62,11 +64,7 @@ class CellStore:
             "build": build_digest(),
             "load_average": load_average(),
         }
-        content = {"label": label, "settings": settings, "result": result}
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for old in self.folder.glob(f"*-{_digest(settings)}.json"):
-            old.unlink()  # the same cell under an earlier label
-        write_whole(self.folder / f"{slug(label)}-{_digest(settings)}.json", content)
+        self.file.put({"label": label, "settings": settings, "result": result})
         return result
 
     def take_cautions(self) -> list[str]:
@@ -78,21 +76,3 @@ class CellStore:
         n_searches = sum("-search-" in label for label in stale)
         searches = f"; {n_searches} fits of searches" if n_searches else ""
         return [f"CAUTION: measured with another build of spinney: {', '.join(fits)}{searches}"]
-
-
-def write_whole(path: Path, content: Any) -> None:
-    """Write JSON and rename it into place: a run killed while writing leaves no half file."""
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(content, indent=1))
-    part.replace(path)
-
-
-def slug(label: str) -> str:
-    """`label` as part of a file name: letters, digits, dots and dashes."""
-    plain = unicodedata.normalize("NFKD", label.replace("Δ", "d"))
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip("-")
-
-
-def _digest(settings: Result) -> str:
-    text = json.dumps(settings, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:10]

@@ -8,7 +8,7 @@
     python benchmarks/run.py --list                              the tables
 
 A run that was stopped goes on where it stopped: finished cells are kept in
-``benchmarks/results/cells/TABLE`` and measured anew only with ``--force``. The page is
+``benchmarks/results/cells/TABLE.jsonl`` and measured anew only with ``--force``. The page is
 ``benchmarks/results/TABLE.md``, with the same content as JSON and the plots beside it. The page
 always shows the whole table, also after a run of some rows.
 """
@@ -63,7 +63,7 @@ def main() -> None:
     if options.list:
         list_rows(rows)
         return
-    store = CellStore(options.results / "cells" / table.name, force=options.force)
+    store = CellStore(options.results / "cells" / f"{table.name}.jsonl", force=options.force)
     # Being ended is as good as Ctrl-C: the cell's process goes with this one, the page is written.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if not options.report_only:
@@ -101,7 +101,7 @@ def list_rows(rows: list[Row]) -> None:
 
 def write_page(table: Table, results: Path) -> None:
     """Page, JSON and plots of all cells that are on disk."""
-    store = CellStore(results / "cells" / table.name)
+    store = CellStore(results / "cells" / f"{table.name}.jsonl")
     outcomes = run_table(table, table.rows, store, measure=False)
     results.mkdir(parents=True, exist_ok=True)
     drawn = plots.draw_all(results, table, outcomes)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from bench import column, mean
-from cells import write_whole
+from cell_file import write_whole
 from markdown_parts import decimals, environment_line, spread
 from markdown_parts import table as lines_of
 from runner import Outcome, Search

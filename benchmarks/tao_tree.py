@@ -4,9 +4,9 @@
     python benchmarks/tao_tree.py --only letter_speed  one of them (may be repeated)
     python benchmarks/tao_tree.py --list               their names
 
-Every finished fit is kept in ``benchmarks/results/cells/tao_tree`` and not repeated; ``--force``
-measures anew. The page is ``benchmarks/results/tao_tree.md``, with the same content as JSON
-beside it.
+Every finished fit is kept in ``benchmarks/results/cells/tao_tree.jsonl`` and not repeated;
+``--force`` measures anew. The page is ``benchmarks/results/tao_tree.md``, with the same content as
+JSON beside it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> None:
             print(f"{name:16} {(function.__doc__ or '').splitlines()[0]}")
         return
     names = options.only or [name for name in FIGURES if name not in BY_NAME_ONLY]
-    store = CellStore(options.results / "cells" / "tao_tree", force=options.force)
+    store = CellStore(options.results / "cells" / "tao_tree.jsonl", force=options.force)
     bench = Bench(store, tuple(range(options.seeds)))
     environment = describe()
     with one_blas_thread():

@@ -63,7 +63,8 @@ class Machine:
 def run(monkeypatch, folder, machine, *, measure=True, content=CONTENT):
     monkeypatch.setattr(runner, "run_cell", machine)
     found = table.parse("a_table", content)
-    return found, runner.run_table(found, found.rows, CellStore(folder), measure=measure)
+    store = CellStore(folder / "a_table.jsonl")
+    return found, runner.run_table(found, found.rows, store, measure=measure)
 
 
 def test_a_second_run_measures_nothing(monkeypatch, tmp_path):
