@@ -24,10 +24,10 @@ async function decodeBlock(element) {
   const arrays = {};
   let begin = 0;
   for (const entry of element.dataset.arrays.split(" ")) {
-    const [name, kind, length] = entry.split(":");
+    const [key, kind, length] = entry.split(":");
     const Type = ARRAY_TYPES[kind];
     const end = begin + Number(length) * Type.BYTES_PER_ELEMENT;
-    arrays[name] = fromPlanes(bytes.subarray(begin, end), Type);
+    arrays[key] = fromPlanes(bytes.subarray(begin, end), Type);
     begin = end;
   }
   element.textContent = ""; // the text is several times the arrays

@@ -12,13 +12,13 @@ function draw(tag, attributes = {}, ...children) {
 }
 
 function filled(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "on") {
+  for (const [attribute, value] of Object.entries(attributes)) {
+    if (attribute === "on") {
       for (const [event, handler] of Object.entries(value)) element.addEventListener(event, handler);
-    } else if (name === "css") {
+    } else if (attribute === "css") {
       for (const [property, setting] of Object.entries(value)) element.style.setProperty(property, setting);
     } else if (value !== null && value !== undefined && value !== false) {
-      element.setAttribute(name, value === true ? "" : String(value));
+      element.setAttribute(attribute, value === true ? "" : String(value));
     }
   }
   element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));

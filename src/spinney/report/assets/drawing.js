@@ -396,12 +396,12 @@ class TreeDrawing {
 
   grabbed(event) {
     if (event.button !== 0) return;
-    const start = [event.clientX, event.clientY];
+    const origin = [event.clientX, event.clientY];
     const [x, y, width, height] = this.box;
     const scale = 1 / this.svg.getScreenCTM().a;
     this.wasDragged = false;
     const moved = (move) => {
-      const [dx, dy] = [move.clientX - start[0], move.clientY - start[1]];
+      const [dx, dy] = [move.clientX - origin[0], move.clientY - origin[1]];
       if (Math.hypot(dx, dy) > 4) this.wasDragged = true;
       if (!this.wasDragged) return;
       this.box = [x - dx * scale, y - dy * scale, width, height];

@@ -2,8 +2,8 @@
 // Rows take the way that the model itself sent them; scores are computed here from the weights.
 
 class TreeOfReport {
-  constructor(number, arrays) {
-    this.number = number;
+  constructor(treeNumber, arrays) {
+    this.number = treeNumber;
     this.arrays = arrays;
     this.nNodes = arrays.isSplit.length;
     this.setTopology();
@@ -168,14 +168,14 @@ function largestOf(values) {
 
 const treesRead = new Map();
 
-function treeOf(number) {
-  if (!treesRead.has(number)) {
+function treeOf(treeNumber) {
+  if (!treesRead.has(treeNumber)) {
     treesRead.set(
-      number,
-      readBlock(`tree-${number}`).then((arrays) => new TreeOfReport(number, arrays)),
+      treeNumber,
+      readBlock(`tree-${treeNumber}`).then((arrays) => new TreeOfReport(treeNumber, arrays)),
     );
   }
-  return treesRead.get(number);
+  return treesRead.get(treeNumber);
 }
 
 // The rows that the page carries. A row is spoken of by its place among them.
@@ -266,8 +266,8 @@ class RowsOfReport {
     return this.arrays.pushes.subarray(row * n, (row + 1) * n);
   }
 
-  outputsOf(name, row) {
-    return Array.from(this.arrays[name].subarray(row * nOutputs, (row + 1) * nOutputs));
+  outputsOf(key, row) {
+    return Array.from(this.arrays[key].subarray(row * nOutputs, (row + 1) * nOutputs));
   }
 
   isWrong(row) {

@@ -110,12 +110,12 @@ class TreesView {
   }
 
   async update() {
-    const { tree: number, node, row } = state;
-    const tree = await treeOf(number);
+    const { tree: treeNumber, node, row } = state;
+    const tree = await treeOf(treeNumber);
     const rows = hasRows ? await rowsOf() : null;
-    if (state.tree !== number || state.node !== node) return; // something newer was asked for
+    if (state.tree !== treeNumber || state.node !== node) return; // something newer was asked for
     const at = Math.min(node, tree.nNodes - 1);
-    this.number.value = number;
+    this.number.value = treeNumber;
     if (this.drawing.tree !== tree || this.theme !== themeNow()) {
       this.theme = themeNow();
       this.drawing.show(tree, at);
@@ -123,7 +123,7 @@ class TreesView {
       this.find();
     }
     this.drawing.choose(at, { focus: this.focus });
-    this.drawing.showPath(rows && row >= 0 ? rows.leaf(row, number) : at);
+    this.drawing.showPath(rows && row >= 0 ? rows.leaf(row, treeNumber) : at);
     this.showFollowed(row);
     this.focus = false;
     describeNode(this.detail, tree, at, rows, row);

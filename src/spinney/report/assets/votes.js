@@ -126,7 +126,7 @@ function totalsPart(rows, row) {
 }
 
 function totalsNote() {
-  const start = report.offsets.some((offset) => offset !== 0)
+  const offsets = report.offsets.some((offset) => offset !== 0)
     ? ` They start from ${report.offsets.map((offset) => number(offset)).join(", ")}.`
     : "";
   const finish = {
@@ -139,7 +139,7 @@ function totalsNote() {
     nearest: "Probabilities are those nearest to the scores.",
     identity: "",
   }[report.finish];
-  return `${finish}${start}${hasTruth && isClassifier ? " The true class is marked." : ""}`;
+  return `${finish}${offsets}${hasTruth && isClassifier ? " The true class is marked." : ""}`;
 }
 
 // What each column adds to the answer, from what the model says of the typical row.
@@ -153,7 +153,7 @@ function pushesPart(rows, row) {
     .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
     .map(({ value, column }) => ({ label: name(report.columns[column]), value, text: written(value) }));
   const typicalAnswer = report.rows.typicalAnswer[output];
-  const start = { label: make("i", {}, "typical row"), value: typicalAnswer, text: written(typicalAnswer) };
+  const startItem = { label: make("i", {}, "typical row"), value: typicalAnswer, text: written(typicalAnswer) };
   const what = isClassifier ? ["probability of ", name(report.outputs[output])] : [report.outputs[output]];
   return make(
     "section",
@@ -162,7 +162,7 @@ function pushesPart(rows, row) {
     report.imageShape && pushes.length === nCoordinates
       ? picture(pushes, "What the pixels add: orange argues for the answer, blue against")
       : null,
-    barTable([start, ...items], { few: FEW_TERMS + 1, label: "What the columns add", sumOf: otherTerms }),
+    barTable([startItem, ...items], { few: FEW_TERMS + 1, label: "What the columns add", sumOf: otherTerms }),
     quiet(pushesNote()),
   );
 }
@@ -290,18 +290,18 @@ function saysPart(rows, row, tree) {
 }
 
 // Each split on the way of a row, with the terms that decided it.
-async function showWay(holder, rows, row, number) {
-  if (number >= report.nTreesShown) return;
-  const tree = await treeOf(number);
-  if (state.row !== row || state.tree !== number) return;
-  const leaf = rows.leaf(row, number);
+async function showWay(holder, rows, row, treeNumber) {
+  if (treeNumber >= report.nTreesShown) return;
+  const tree = await treeOf(treeNumber);
+  if (state.row !== row || state.tree !== treeNumber) return;
+  const leaf = rows.leaf(row, treeNumber);
   const path = tree.path(leaf);
   replaceContent(
     holder,
     make(
       "h3",
       {},
-      `Way through tree ${number} `,
+      `Way through tree ${treeNumber} `,
       action("show in the tree", () => go({ view: "trees", node: leaf }), { class: "link" }),
     ),
     quiet(wayNote()),
