@@ -140,7 +140,8 @@ def test_a_warm_start_on_other_rows_has_no_map() -> None:
     forest = seeded(FORESTS["bagged"]).set_params(n_estimators=5, warm_start=True)
     forest.fit(NOISY[:500], LABELS[:500])
     assert forest.probability_slope_ > 0
-    forest.set_params(n_estimators=8).fit(NOISY[:600], LABELS[:600])
+    with pytest.warns(UserWarning, match="probabilities are shares of the votes"):
+        forest.set_params(n_estimators=8).fit(NOISY[:600], LABELS[:600])
     assert not hasattr(forest, "probability_slope_")
 
 
@@ -156,6 +157,12 @@ def test_calibrate_must_be_true_or_false() -> None:
     for forest in FORESTS.values():
         with pytest.raises(TypeError, match="calibrate='yes'"):
             seeded(forest).set_params(calibrate="yes").fit(IRIS, KINDS)
+
+
+def test_a_bad_word_is_refused_after_the_fit_too() -> None:
+    model = seeded(FORESTS["greedy"]).fit(IRIS, KINDS).set_params(calibrate="bogus")
+    with pytest.raises(TypeError, match="calibrate='bogus'"):
+        model.predict_proba(IRIS)
 
 
 def test_one_class_is_certain() -> None:

@@ -129,3 +129,28 @@ def test_signatures_and_documentation_are_those_of_the_method() -> None:
         *("X", "y", "sample_weight", "checkpoint", "callback")
     ]
     assert re.match("Fit the model", TREE.fit.__doc__ or "")
+
+
+@pytest.mark.parametrize(
+    ("make", "tried"),
+    [
+        (lambda: spinney.TAOForestClassifier(min_samples_leaf=3), "try max_depth or alpha in"),
+        (
+            lambda: spinney.GreedyForestClassifier(max_leaf_nodes=4),
+            "max_depth or min_samples_split",
+        ),
+        (lambda: spinney.FAOForestClassifier(n_estimator=5), "try n_forests and n_trees"),
+        (lambda: spinney.GreedyForestClassifier(max_iter=5), "try help"),
+    ],
+)
+def test_words_of_other_libraries_are_not_taken_for_any_other(make, tried: str) -> None:
+    with pytest.raises(TypeError, match=tried):
+        make()
+
+
+def test_losses_of_other_libraries_are_understood() -> None:
+    for word, meant in (("deviance", "log_loss"), ("hinge", "squared_hinge")):
+        with pytest.raises(ValueError, match=f'try loss="{meant}"'):
+            spinney.TAOGradientBoostingClassifier(loss=word).fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match='try loss="squared_error"'):
+        spinney.TAOTreeRegressor(loss="mse").fit([[0.0], [1.0]], [0.0, 1.0])

@@ -689,7 +689,7 @@ def test_out_of_bag_estimate_refuses_a_warm_start_with_other_samples() -> None:
     with pytest.raises(ValueError, match=r"samples have changed"):
         fitted.set_params(max_samples=0.6).fit(X[1:], Y[1:])
     assert fitted.oob_score_ == before
-    fitted.set_params(max_samples=0.3, oob_score=False).fit(X, Y)
+    fitted.set_params(max_samples=0.3, oob_score=False, calibrate=False).fit(X, Y)
     assert not hasattr(fitted, "oob_score_")
     with pytest.raises(ValueError, match=r"samples have changed"):  # and it is not forgotten
         fitted.set_params(oob_score=True).fit(X, Y)
@@ -721,7 +721,7 @@ def test_out_of_bag_estimate_refuses_a_warm_start_on_as_many_other_rows(
 
 
 def test_out_of_bag_estimate_is_not_made_after_a_warm_start_on_other_rows() -> None:
-    fitted = judged_forest(oob_score=False).fit(X, Y)
+    fitted = judged_forest(oob_score=False, calibrate=False).fit(X, Y)
     fitted.set_params(n_estimators=13).fit(X[::-1], Y[::-1])
     for rows in ((X, Y), (X[::-1], Y[::-1])):
         with pytest.raises(ValueError, match="samples have changed"):

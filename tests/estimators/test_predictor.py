@@ -109,7 +109,7 @@ def test_frames_in_another_order_are_refused():
     predict = TAOForestClassifier(2, max_depth=2, random_state=0).fit(frame, y).compile()
     assert predict(frame.iloc[0]) == predict(frame)[0] == predict(frame.to_numpy())[0]
     for wrong in (frame[frame.columns[::-1]], frame.iloc[0][::-1]):
-        with pytest.raises(ValueError, match="give the same in the same order"):
+        with pytest.raises(ValueError, match="columns of the model in another order"):
             predict(wrong)
 
 

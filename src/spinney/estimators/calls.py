@@ -22,6 +22,11 @@ STOPPING = {
     *("early_stopping", "n_iter_no_change", "validation_fraction"),  # not all estimators know them
 }
 TREES = {"num_boost_round", "num_iterations", "num_trees", "num_rounds", "iterations", "n_rounds"}
+WEIGHTS = {"weights", "weight", "sample_weights", "case_weights"}
+SIZES = {
+    *("min_samples_leaf", "min_child_samples", "min_child_weight", "min_data_in_leaf"),
+    *("max_leaf_nodes", "num_leaves", "max_leaves", "min_impurity_decrease", "ccp_alpha"),
+}
 RISING = {"monotonic_cst", "monotone_constraints", "monotone", "monotonic"}
 
 
@@ -71,13 +76,20 @@ def _advice(owner: type[Any], word: str, accepted: list[str], is_constructor: bo
     """What to write in place of a word; None if nothing is like it."""
     parameters = owner._get_param_names()
     of_fit = list(inspect.signature(owner.fit).parameters)
-    near = difflib.get_close_matches(word, accepted, n=1)
+    near = difflib.get_close_matches(word, accepted, n=1, cutoff=0.8)
     if word in RISING:
         return "leaving it out: no estimator of spinney constrains how predictions rise or fall"
     if word in ROWS | STOPPING:
         return _advice_on_stopping("X_val" in of_fit, "n_iter_no_change" in parameters)
     if word in TREES and "n_estimators" in parameters:
         return "n_estimators in the constructor"
+    if word in TREES | {"n_estimator", "n_estimators"} and "n_trees" in parameters:
+        return "n_forests and n_trees in the constructor"
+    if word in WEIGHTS and "sample_weight" in accepted:
+        return "sample_weight"
+    if word in SIZES:
+        sizes = [name for name in ("max_depth", "min_samples_split", "alpha") if name in parameters]
+        return f"{' or '.join(sizes)} in the constructor, which limit trees here" if sizes else None
     if is_constructor and word in of_fit:
         return f"it in fit, as in fit(X, y, {word}=...)"
     if not is_constructor and word in parameters:

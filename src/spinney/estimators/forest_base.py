@@ -157,6 +157,7 @@ class VotingForest(ForestEstimator, Classification):
 
     def _calibrated(self, readout: Readout) -> Readout:
         """The readout with the map to probabilities, if there is one and it is wanted."""
+        self._check_calibrate()  # it may be changed after ``fit``
         if not (self.calibrate and hasattr(self, "probability_slope_")):
             return readout
         return readout.calibrated(self.probability_slope_, self.probability_votes_)

@@ -171,6 +171,16 @@ def check_choice(name: str, value: object, accepted: Sequence[str]) -> None:
         )
 
 
+#: What other libraries call the losses.
+LOSSES_ELSEWHERE = {
+    **dict.fromkeys(("deviance", "logloss", "cross_entropy", "crossentropy"), "log_loss"),
+    **dict.fromkeys(("binary", "multiclass", "multinomial", "binomial"), "log_loss"),
+    **dict.fromkeys(("mse", "rmse", "l2", "ls", "squared_loss", "regression"), "squared_error"),
+    **dict.fromkeys(("mae", "l1", "lad"), "absolute_error"),
+    "hinge": "squared_hinge",
+}
+
+
 def check_loss(loss: object, losses: Sequence[str], estimator: str) -> None:
     """Raise unless `loss` suits the task; a loss of the other task gets its own hint."""
     if estimator == "TAOBoostClassifier":
@@ -188,7 +198,9 @@ def check_loss(loss: object, losses: Sequence[str], estimator: str) -> None:
                 f"loss={loss!r} is for numbers, this estimator predicts classes; give {words}; "
                 f"try {estimator.replace('Classifier', 'Regressor')} if y holds numbers."
             )
-    check_choice("loss", loss, losses)
+    meant = LOSSES_ELSEWHERE.get(loss) if isinstance(loss, str) else None
+    # The first is the one to try.
+    check_choice("loss", loss, sorted(losses, key=lambda word: word != meant))
 
 
 def check_real(

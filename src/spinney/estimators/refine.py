@@ -88,7 +88,7 @@ def refine_leaves(
         Classes that the forest knows, or numbers.
     loss : str or None, default=None
         "squared_hinge" (None), "squared_error" or "log_loss" of class scores; "squared_error" of
-        numbers.
+        numbers. For probabilities take "log_loss": those of the others are often exactly 0.
     leaf_alpha : float, default=1.0
         Weight of the squared leaf values. More is smoother; deep trees want more.
     sample_weight : array-like of shape (n_rows,) or None, default=None
@@ -369,7 +369,10 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Class probabilities that go with the scores, as of :class:`FAOForestClassifier`.
+        """Class probabilities that go with the scores.
+
+        With ``loss="log_loss"`` their softmax, else the nearest probabilities, which are often
+        exactly 0: no rows are known that the forest has not seen, to fit a map to.
 
         Parameters
         ----------
@@ -380,6 +383,20 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         float64 ndarray of shape (n_rows, n_classes)
         """
         return self._readout().finished(self._sums(X))
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Logarithms of `predict_proba`; -inf where it is 0.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class with the largest score.

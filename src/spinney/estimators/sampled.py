@@ -175,6 +175,12 @@ class SampledClassifier(SampledForest, VotingForest):
                 self._store_map(self._map_of_other_trees(plan, problem))
             return
         is_known = self._sampling is not None  # else a warm start has mixed the samples
+        if self.calibrate and not is_known:
+            warn_caller(
+                "the rows or the samples have changed since the first trees, so that nobody knows "
+                "which rows a tree has not seen; probabilities are shares of the votes as they "
+                "are, and may be 0; try warm_start=False, or the same rows in all fits."
+            )
         if not self.oob_score and not (self.calibrate and is_known):
             return
         sums, counts = self._out_of_bag_sums(plan, problem)

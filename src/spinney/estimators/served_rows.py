@@ -211,10 +211,20 @@ class ServedRows:
         if self._names is None:
             self._check_width((len(given),))
         elif given != self._names:
-            raise ValueError(
-                f"x has the columns {list(given)[:5]}, the model was fitted to "
-                f"{list(self._names)[:5]}; give the same in the same order; try an array."
-            )
+            raise ValueError(_other_columns(given, self._names))
+
+
+def _other_columns(given: tuple[Any, ...], names: tuple[str, ...]) -> str:
+    """What is wrong with the columns of a frame, and what to try."""
+    lacking = [repr(name) for name in names if name not in given]
+    unknown = [repr(name) for name in given if name not in names]
+    told = [f"lacks the columns {shown_cells(lacking)}"] if lacking else []
+    told += [f"has {shown_cells(unknown)}, which the model does not know"] if unknown else []
+    what = " and ".join(told) or "has the columns of the model in another order, or twice"
+    return (
+        f"x {what}; give those of the training in the same order; try "
+        "x[list(model.feature_names_in_)]."
+    )
 
 
 def _mapping(row: object, number: int) -> Mapping[Any, object]:

@@ -9,8 +9,9 @@ would say, bit for bit.
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,12 +72,20 @@ def _is_nothing(value: object) -> bool:
     return value is None or (type(value) is float and value != value)
 
 
+def _as_float(value: Any) -> float:
+    """The number; infinity if it is an integer beyond all floats."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def _numbers(encoding: TableEncoding, column: int, missing: Found | None) -> CellReader:
     flag = (0.0,) if encoding.has_missing[column] else ()
 
     def read(value: object) -> Found | None:
         if type(value) in _NUMBERS:
-            number = float(value)  # type: ignore[arg-type]
+            number = _as_float(value)
             if -LARGEST <= number <= LARGEST:
                 return (number, *flag)
             return missing if number != number else None
@@ -120,7 +129,7 @@ def _number_levels(encoding: TableEncoding, column: int, missing: Found | None) 
 
     def read(value: object) -> Found | None:
         if type(value) in _NUMBERS:
-            number = float(value)  # type: ignore[arg-type]
+            number = _as_float(value)
             if number != number:
                 return missing
             return found.get(number, unknown if abs(number) <= LARGEST else None)
