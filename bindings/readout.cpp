@@ -130,7 +130,7 @@ auto softmax_rows(const Matrix<double>& scores) {
     const std::size_t n_outputs = scores.shape(1);
     if (n_outputs > 0) {
         const nb::gil_scoped_release release;
-        for (std::size_t n = 0; n < n_rows; ++n) softmax({out.data() + n * n_outputs, n_outputs});
+        for (std::size_t n = 0; n < n_rows; ++n) kernels().softmax({out.data() + n * n_outputs, n_outputs});
     }
     return to_numpy(std::move(out), {n_rows, n_outputs});
 }

@@ -1,0 +1,43 @@
+#include "tree_optimizer.hpp"
+
+#include <stdexcept>
+
+namespace spinney::python {
+namespace {
+
+SplitKind split_kind(const std::string& name) {
+    if (name == "oblique") return SplitKind::oblique;
+    if (name == "axis") return SplitKind::axis;
+    refuse("split", name, "oblique or axis");
+}
+
+}  // namespace
+
+Optimizer::Optimizer(const Rows& rows, const Vector<double>& mean, const Vector<double>& inverse_scale,
+                     const Vector<std::int32_t>& left, const Vector<std::int32_t>& right, Task task, const nb::dict& solver,
+                     const std::string& split, std::size_t n_threads, std::uint64_t seed, std::size_t max_features,
+                     std::optional<std::uint64_t> start_seed, const std::optional<Vector<double>>& deviation)
+    : rows_(rows), task_(std::move(task)) {
+    const auto m = span_of(mean);
+    const auto s = span_of(inverse_scale);
+    const auto v = deviation ? span_of(*deviation) : std::span<const double>();
+    const OptimizerOptions options{split_kind(split), solver_options(solver), max_features, n_threads, seed, start_seed.value_or(seed)};
+    const auto build = [&]<class D>(const D& d) {
+        const Topology topology(span_of(left), span_of(right));
+        const Targets targets = targets_of(task_, d.n_rows, d.n_features, {m.size(), s.size(), deviation ? v.size() : d.n_features});
+        scaling_.emplace(std::vector(m.begin(), m.end()), std::vector(s.begin(), s.end()), std::vector(v.begin(), v.end()));
+        if (task_.leaf == "linear" || d.n_features > options.solver.newton_limit)
+            norms_ = squared_norms(d, *scaling_, n_threads);
+        tree_ = std::make_unique<TreeOptimizer<D>>(
+            d, *scaling_, norms_, targets, topology,
+            make_leaves(task_, rows_, *scaling_, norms_, targets, topology.n_leaves(), options.solver), options);
+    };
+    run_stoppable([&] { std::visit(build, rows_.design); });
+}
+
+const TreeState& Optimizer::kept() const {
+    if (kept_.leaf_of.empty()) throw std::logic_error("nothing was kept yet; call keep() first");
+    return kept_;
+}
+
+}  // namespace spinney::python

@@ -1,0 +1,183 @@
+#include "tree_state.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace spinney::python {
+namespace {
+
+/// Rows of `ranked` (by leaf rank) in the order of the leaf nodes, and back.
+template <class T>
+std::vector<T> reorder_leaves(const Topology& topology, std::span<const T> table, bool to_node_order) {
+    std::vector<std::size_t> rank;  // rank of the r-th leaf in node order
+    for (std::size_t node = 0; node < topology.n_nodes(); ++node)
+        if (topology.is_leaf(node)) rank.push_back(topology.first_leaf[node]);
+    const std::size_t size = table.size() / rank.size();
+    std::vector<T> out(table.size());
+    for (std::size_t r = 0; r < rank.size(); ++r) {
+        const std::size_t from = to_node_order ? rank[r] : r;
+        const std::size_t to = to_node_order ? r : rank[r];
+        std::copy_n(table.begin() + static_cast<std::ptrdiff_t>(from * size), size, out.begin() + static_cast<std::ptrdiff_t>(to * size));
+    }
+    return out;
+}
+
+struct Csr {
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::int32_t> indices;
+    std::vector<float> values;
+
+    void add_row(std::span<const float> full) {
+        add_row_if(full, [](float x) { return x != 0.0F; });
+    }
+    /// Leaves out positive zeros alone, so that the row can be restored to the bit.
+    void add_exact_row(std::span<const float> full) {
+        add_row_if(full, [](float x) { return std::bit_cast<std::uint32_t>(x) != 0; });
+    }
+    template <class IsKept>
+    void add_row_if(std::span<const float> full, const IsKept& is_kept) {
+        for (std::size_t j = 0; j < full.size(); ++j)
+            if (is_kept(full[j])) {
+                indices.push_back(static_cast<std::int32_t>(j));
+                values.push_back(full[j]);
+            }
+        indptr.push_back(static_cast<std::int64_t>(indices.size()));
+    }
+    [[nodiscard]] NumpyCsr to_python() && {
+        return {to_numpy(std::move(indptr)), to_numpy(std::move(indices)), to_numpy(std::move(values))};
+    }
+};
+
+/// Full rows of d numbers each as CSR, to the bit.
+Csr exact_rows(std::span<const float> full, std::size_t d) {
+    Csr csr;
+    for (std::size_t first = 0; first < full.size(); first += d) csr.add_exact_row(full.subspan(first, d));
+    return csr;
+}
+
+ExactState exact_state(const TreeState& state, std::size_t d, std::vector<std::uint8_t> fitted) {
+    return {to_numpy(std::vector<double>(state.splits.bias)), exact_rows(state.splits.weights, d).to_python(),
+            to_numpy(std::vector<double>(state.leaves.values)), exact_rows(state.leaves.weights, d).to_python(),
+            to_numpy(std::move(fitted))};
+}
+
+[[noreturn]] void refuse_state(const std::string& what) {
+    throw std::invalid_argument("the given state does not fit this task: " + what);
+}
+
+[[noreturn]] void refuse_leaves() { throw std::invalid_argument("the given leaves do not fit this task"); }
+
+/// The full rows of a CSR; throws unless it has so many rows and every entry is in place and finite.
+std::vector<float> full_rows(const CsrArrays& csr, std::size_t n_rows, std::size_t d) {
+    const auto indptr = span_of(std::get<0>(csr));
+    const auto indices = span_of(std::get<1>(csr));
+    const auto values = span_of(std::get<2>(csr));
+    if (indptr.size() != n_rows + 1 || indices.size() != values.size() || indptr.front() != 0
+        || indptr.back() != static_cast<std::int64_t>(indices.size()) || !std::ranges::is_sorted(indptr))
+        refuse_state("its hyperplanes have other sizes");
+    std::vector<float> full(n_rows * d);
+    for (std::size_t row = 0; row < n_rows; ++row)
+        for (auto k = static_cast<std::size_t>(indptr[row]); k < static_cast<std::size_t>(indptr[row + 1]); ++k) {
+            if (indices[k] < 0 || static_cast<std::size_t>(indices[k]) >= d) refuse_state("a feature is out of range");
+            if (!std::isfinite(values[k])) refuse_state("a weight is not finite");
+            full[row * d + static_cast<std::size_t>(indices[k])] = values[k];
+        }
+    return full;
+}
+
+std::vector<double> finite_values(const Vector<double>& values, std::size_t size) {
+    const auto given = span_of(values);
+    if (given.size() != size) refuse_state("it has " + std::to_string(given.size()) + " numbers where " + std::to_string(size) + " belong");
+    if (!std::ranges::all_of(given, [](double x) { return std::isfinite(x); })) refuse_state("a number is not finite");
+    return {given.begin(), given.end()};
+}
+
+}  // namespace
+
+std::tuple<Numpy<double>, NumpyCsr> splits_of(const Optimizer& self) {
+    const auto& topology = self.topology();
+    const auto& table = self.state().splits;
+    const std::size_t d = self.n_features();
+    Csr csr;
+    std::vector<double> bias(topology.n_nodes());
+    for (std::size_t node = 0; node < topology.n_nodes(); ++node) {
+        if (topology.is_leaf(node)) {
+            csr.add_row({});
+            continue;
+        }
+        const auto split = static_cast<std::size_t>(topology.split_of_node[node]);
+        csr.add_row({table.weights.data() + split * d, d});
+        bias[node] = table.bias[split];
+    }
+    return {to_numpy(std::move(bias)), std::move(csr).to_python()};
+}
+
+std::tuple<Numpy<double>, NumpyCsr> leaves_of(const Optimizer& self) {
+    const auto& topology = self.topology();
+    const auto& table = self.state().leaves;
+    const std::size_t n_outputs = table.values.size() / topology.n_leaves();
+    auto values = reorder_leaves<double>(topology, table.values, true);
+    const auto weights = reorder_leaves<float>(topology, table.weights, true);
+    Csr csr;
+    const std::size_t n_rows = topology.n_leaves() * n_outputs;
+    const std::size_t d = weights.size() / n_rows;
+    for (std::size_t row = 0; row < n_rows; ++row) csr.add_row({weights.data() + row * d, d});
+    return {to_numpy(std::move(values), {topology.n_leaves(), n_outputs}), std::move(csr).to_python()};
+}
+
+void set_tree(Optimizer& self, const Vector<double>& bias, const Vector<std::int64_t>& indptr,
+              const Vector<std::int32_t>& indices, const Vector<float>& weights, const Matrix<double>& leaf_values,
+              const Matrix<float>& leaf_weights) {
+    const auto& topology = self.topology();
+    const std::size_t d = self.n_features();
+    check_tree({topology.left, topology.right, span_of(bias), span_of(indptr), span_of(indices), span_of(weights), d});
+    SplitTable table{std::vector<float>(topology.n_splits * d), std::vector<double>(topology.n_splits)};
+    for (std::size_t node = 0; node < topology.n_nodes(); ++node) {
+        if (topology.is_leaf(node)) continue;
+        const auto split = static_cast<std::size_t>(topology.split_of_node[node]);
+        table.bias[split] = bias.data()[node];
+        for (auto k = indptr.data()[node]; k < indptr.data()[node + 1]; ++k)
+            table.weights[split * d + static_cast<std::size_t>(indices.data()[k])] = weights.data()[k];
+    }
+    const auto& present = self.state().leaves;
+    LeafTable leaves;
+    if (leaf_values.size() > 0) {
+        if (leaf_values.size() != present.values.size() || leaf_weights.size() != present.weights.size()) refuse_leaves();
+        leaves = {reorder_leaves<double>(topology, {leaf_values.data(), leaf_values.size()}, false),
+                  reorder_leaves<float>(topology, {leaf_weights.data(), leaf_weights.size()}, false)};
+    }
+    self.run([&](auto& tree) { tree.set_splits(std::move(table), std::move(leaves)); });
+}
+
+void set_leaves(Optimizer& self, const Matrix<double>& values) {
+    if (values.size() != self.state().leaves.values.size()) refuse_leaves();
+    LeafTable table{reorder_leaves<double>(self.topology(), {values.data(), values.size()}, false), {}};
+    self.run([&](auto& tree) { tree.set_leaves(std::move(table)); });
+}
+
+ExactState present_state(const Optimizer& self) {
+    const auto fitted = self.fitted();
+    return exact_state(self.state(), self.n_features(), {fitted.begin(), fitted.end()});
+}
+
+ExactState kept_state(const Optimizer& self) {
+    // What was kept counts as fitted once it is restored.
+    return exact_state(self.kept(), self.n_features(), std::vector<std::uint8_t>(self.fitted().size(), 1));
+}
+
+void set_state(Optimizer& self, const Vector<double>& bias, const CsrArrays& splits, const Vector<double>& leaf_values,
+               const CsrArrays& leaf_weights, const Vector<std::uint8_t>& fitted) {
+    const std::size_t d = self.n_features();
+    const auto& present = self.state().leaves;
+    const auto flags = span_of(fitted);
+    if (flags.size() != self.fitted().size()) refuse_state("it has flags of other leaves");
+    const std::size_t n_splits = self.topology().n_splits;
+    SplitTable table{full_rows(splits, n_splits, d), finite_values(bias, n_splits)};
+    LeafTable leaves{finite_values(leaf_values, present.values.size()), full_rows(leaf_weights, present.weights.size() / d, d)};
+    self.run([&](auto& tree) { tree.resume(std::move(table), std::move(leaves), flags); });
+}
+
+}  // namespace spinney::python
