@@ -341,21 +341,21 @@ template <class Block>
 void Forest::walk_trees(const Block& block, Form form, std::span<const float* const> x,
                         std::span<std::int32_t> at) const {
     if (form == Form::axis) {
-        walk(x, axis_splits_, at);
+        kernels().walk_axis(x, axis_splits_, at);
     } else if (form == Form::sparse) {
         const SparseTable& w = sparse_w_;
         if (!sparse_masks_.empty() && block.has_fewer_entries_than(w.indices.size() / w.n_rows()))
             return walk_entries(sparse_splits_, at, [&](std::size_t i, std::size_t split) {
                 return block.dot(i % block.size(), sparse_masks_, w, split);
             });
-        walk(x, SparseSplits{sparse_splits_.data(), w.begin.data(), w.indices.data(), w.weights.data()}, at);
+        kernels().walk_sparse(x, SparseSplits{sparse_splits_.data(), w.begin.data(), w.indices.data(), w.weights.data()}, at);
     } else {
         const PaddedTable& w = padded_w_;
         if (w.stride() > 32 && block.has_fewer_entries_than(n_features_ / 16))
             return walk_entries(padded_splits_, at, [&](std::size_t i, std::size_t split) {
                 return block.dot(i % block.size(), w.data() + split * w.stride());
             });
-        walk(x, PaddedSplits{w.data(), padded_splits_.data(), w.stride()}, at);
+        kernels().walk_padded(x, PaddedSplits{w.data(), padded_splits_.data(), w.stride()}, at);
     }
 }
 
@@ -376,7 +376,7 @@ void Forest::linear_scores(const PackedTree& tree, std::size_t leaf, const float
     if (tree.leaf_form == Form::padded) {
         const std::size_t stride = padded_leaf_w_.stride();
         const float* w = padded_leaf_w_.data() + first * stride;
-        padded_scores(x, w, stride, intercepts, scores.data());
+        kernels().padded_scores(x, w, stride, intercepts, scores.data());
         for (std::size_t k = 0; k < n_outputs_; ++k)
             if (!std::isfinite(scores[k])) scores[k] = exact_dot({x, n_features_}, w + k * stride) + intercepts[k];
         return;
@@ -443,7 +443,7 @@ void Forest::sums(const D& rows, std::span<const double> tree_weights, bool is_s
             auto outputs = values_of(leaf);
             if (trees_[tree].is_linear) {
                 linear_scores(trees_[tree], leaf, block.x()[r], scores);
-                if (is_softmax) softmax(scores);
+                if (is_softmax) kernels().softmax(scores);
                 outputs = scores;
             }
             double* total = sums.data() + (block.first() + r) * n_outputs_;

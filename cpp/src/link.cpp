@@ -10,7 +10,7 @@ void LogisticLink::evaluate(std::size_t first, const LinkBlock& block) const {
     const std::size_t count = block.scores.size();
     double margins[block_rows];
     for (std::size_t r = 0; r < count; ++r) margins[r] = margin(first + r, block.scores[r]);
-    logistic({margins, count}, block.slope, block.loss);
+    kernels().logistic({margins, count}, block.slope, block.loss);
     for (std::size_t r = 0; r < count; ++r) {
         const double p = block.slope[r];
         block.slope[r] = -labels_[first + r] * (1.0 - p);
@@ -20,7 +20,7 @@ void LogisticLink::evaluate(std::size_t first, const LinkBlock& block) const {
 
 void LogisticLink::slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const {
     for (std::size_t i = 0; i < entries.size(); ++i) scores[i] = margin(entries[i], scores[i]);
-    sigmoid({scores, entries.size()});
+    kernels().sigmoid({scores, entries.size()});
     for (std::size_t i = 0; i < entries.size(); ++i)
         out[i] = static_cast<float>(-labels_[entries[i]] * (1.0 - scores[i]));
 }
@@ -63,7 +63,7 @@ double TargetLink::differentiate(std::size_t entry, std::span<double> scores) co
 void SoftmaxLink::slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const {
     for (std::size_t i = 0; i < entries.size(); ++i, out += n_classes_) {
         const std::span<double> shares(scores + i * n_classes_, n_classes_);
-        softmax(shares);
+        kernels().softmax(shares);
         for (std::size_t k = 0; k < n_classes_; ++k) out[k] = static_cast<float>(shares[k]);
         out[labels_[entries[i]]] -= 1.0F;
         if (n_classes_ == 2) out[0] = 0.0F;
@@ -76,7 +76,7 @@ double SoftmaxLink::differentiate(std::size_t entry, std::span<double> scores) c
     const double top = *std::ranges::max_element(scores);
     double sum = 0.0;
     for (double score : scores) sum += std::exp(score - top);
-    softmax(scores);
+    kernels().softmax(scores);
     scores[label] -= 1.0;
     if (n_classes_ == 2) scores[0] = 0.0;
     return top + std::log(sum) - own;

@@ -28,7 +28,7 @@ double log_positive(double x) {
 
 void power_shares(std::span<double> votes, double shift, double slope) {
     for (double& vote : votes) vote = slope * log_positive(vote + shift);
-    softmax(votes);
+    kernels().softmax(votes);
 }
 
 }  // namespace spinney

@@ -149,7 +149,7 @@ private:
         scores_.resize(n_outputs_ * block_rows);
         const std::size_t biases = n_outputs_ * stride_;
         for (std::size_t k = 0; k < n_outputs_; ++k)
-            block_scores(block_.data(), count, stride_, theta.data() + k * stride_, theta[biases + k], scores_.data() + k * block_rows);
+            kernels().block_scores(block_.data(), count, stride_, theta.data() + k * stride_, theta[biases + k], scores_.data() + k * block_rows);
         std::vector<double> of_entry(n_outputs_);
         double value = 0.0;
         for (std::size_t r = 0; r < count; ++r) {
@@ -160,7 +160,7 @@ private:
         }
         for (std::size_t k = 0; k < n_outputs_; ++k) {
             const double* slopes = scores_.data() + k * block_rows;
-            add_block_gradient(block_.data(), count, stride_, slopes, gradient.data() + k * stride_);
+            kernels().add_block_gradient(block_.data(), count, stride_, slopes, gradient.data() + k * stride_);
             gradient[biases + k] = std::accumulate(slopes, slopes + count, gradient[biases + k]);
         }
         return value;

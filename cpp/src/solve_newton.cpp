@@ -93,7 +93,7 @@ private:
         const std::size_t stride = model_.stride;
         double* z = block_.z.data();
         for (std::size_t r = 0; r < count; ++r) standard_row(rows_, entries_.rows[first + r], scaling_, z + r * stride);
-        block_scores(z, count, stride, at.w.data(), at.bias, block_.score);
+        kernels().block_scores(z, count, stride, at.w.data(), at.bias, block_.score);
         link_.evaluate(first, {{block_.score, count}, block_.loss, block_.slope, block_.curvature});
         for (std::size_t r = 0; r < count; ++r) model_.value += entries_.weights[first + r] * block_.loss[r];
         if (!with_curvature) return;
@@ -101,9 +101,9 @@ private:
             model_.bias_gradient += block_.slope[r] *= entries_.weights[first + r];
             model_.bias_hessian += block_.curvature[r] *= entries_.weights[first + r];
         }
-        add_block_gradient(z, count, stride, block_.slope, model_.gradient.data());
-        add_block_gradient(z, count, stride, block_.curvature, model_.bias_column.data());
-        add_hessian(z, count, stride, block_.curvature, model_.hessian.data());
+        kernels().add_block_gradient(z, count, stride, block_.slope, model_.gradient.data());
+        kernels().add_block_gradient(z, count, stride, block_.curvature, model_.bias_column.data());
+        kernels().add_hessian(z, count, stride, block_.curvature, model_.hessian.data());
     }
 
     /// Minimiser of the quadratic model plus the penalties, by coordinate descent.

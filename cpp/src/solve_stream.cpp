@@ -207,7 +207,7 @@ private:
                     x[i] = rows_.row(terms_[first + i].row).data();
                     slopes[i] = slopes_[(first + i) * n_outputs_ + k];
                 }
-                add_gradient(vectors(k, gradient), x, slopes, count);
+                row_kernels<typename D::Value>().add_gradient(vectors(k, gradient), x, slopes, count);
             }
         }
     }
@@ -250,7 +250,7 @@ private:
             else {
                 const typename D::Value* x[batch_rows] = {};
                 for (std::size_t i = 0; i < batch.size(); ++i) x[i] = rows_.row(terms_[batch[i]].row).data();
-                centre_[k] = stream_step(vectors(k, gradient_.data()), x, change, batch.size(), step_, inverse_terms_);
+                centre_[k] = row_kernels<typename D::Value>().stream_step(vectors(k, gradient_.data()), x, change, batch.size(), step_, inverse_terms_);
             }
         }
         if constexpr (is_sparse<D>) finish_sparse(terms_[batch[0]].row);

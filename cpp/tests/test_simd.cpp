@@ -131,7 +131,7 @@ void logistic_equals_libm() {
     std::vector<double> t{0.0, -0.0, 1e-300, -1e-300, 800.0, -800.0, 36.0, -36.0};
     for (int i = -4000; i <= 4000; ++i) t.push_back(0.01 * i);
     std::vector<double> p(t.size()), loss(t.size());
-    logistic(t, p.data(), loss.data());
+    kernels().logistic(t, p.data(), loss.data());
     for (std::size_t i = 0; i < t.size(); ++i) {
         const double wanted = t[i] > 0.0 ? std::log1p(std::exp(-t[i])) : std::log1p(std::exp(t[i])) - t[i];
         expect_near(p[i], 1.0 / (1.0 + std::exp(-t[i])), 1e-12, "probability");
@@ -150,7 +150,7 @@ void step_of_four_rows_uses_the_mean_of_their_gradients() {
         for (std::size_t count : {1U, 4U}) {
             auto w = start, g = gradient;
             const StreamVectors v{w.data(), g.data(), mean.data(), metric.data(), threshold.data(), d, 0.9F};
-            const double centre = stream_step(v, rows.data(), change.data(), count, 0.1F, 0.01F);
+            const double centre = kernels().floats.stream_step(v, rows.data(), change.data(), count, 0.1F, 0.01F);
             const double keep = std::pow(0.9, static_cast<double>(count));
             double wanted_centre = 0.0;
             for (std::size_t j = 0; j < d; ++j) {
@@ -178,9 +178,9 @@ void block_kernels_equal_plain_sums() {
             for (auto* all : {&z, &h, &w})
                 for (double& value : *all) value = random.normal();
             std::vector<double> scores(n_rows), gradient(stride, 0.25);
-            block_scores(z.data(), n_rows, stride, w.data(), 0.75, scores.data());
-            add_block_gradient(z.data(), n_rows, stride, h.data(), gradient.data());
-            add_hessian(z.data(), n_rows, stride, h.data(), hessian.data());
+            kernels().block_scores(z.data(), n_rows, stride, w.data(), 0.75, scores.data());
+            kernels().add_block_gradient(z.data(), n_rows, stride, h.data(), gradient.data());
+            kernels().add_hessian(z.data(), n_rows, stride, h.data(), hessian.data());
             for (std::size_t r = 0; r < n_rows; ++r) {
                 const double* row = z.data() + r * stride;
                 expect_near(scores[r], std::inner_product(row, row + stride, w.begin(), 0.75), 1e-12, "score");
@@ -213,14 +213,14 @@ std::vector<std::uint32_t> bits_of_wide_kernels(std::span<const T> values, std::
     for (std::size_t count : {1U, 4U}) {
         auto moved = w, sum = gradient;
         const StreamVectors v{moved.data(), sum.data(), mean.data(), metric.data(), threshold.data(), d, 0.9F};
-        keep(std::array{stream_step(v, rows.data(), change.data(), count, 0.1F, 0.01F)});
-        add_gradient(v, rows.data(), change.data(), count);
+        keep(std::array{row_kernels<T>().stream_step(v, rows.data(), change.data(), count, 0.1F, 0.01F)});
+        row_kernels<T>().add_gradient(v, rows.data(), change.data(), count);
         keep(moved);
         keep(sum);
     }
     const RandomSplits splits(3, d, d);
     std::array<std::int32_t, 4> at{};
-    walk(std::span<const T* const>(rows), d, splits.view(), at);
+    row_kernels<T>().walk(std::span<const T* const>(rows), d, splits.view(), at);
     keep(at);
     return bits;
 }

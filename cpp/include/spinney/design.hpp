@@ -81,7 +81,7 @@ void walk_batch(const DenseRowsOf<T>& rows, std::span<const Index> numbers, cons
                 std::span<std::int32_t> at) {
     std::array<const T*, walk_rows> x{};
     for (std::size_t r = 0; r < numbers.size(); ++r) x[r] = rows.row(numbers[r]).data();
-    walk(std::span<const T* const>(x.data(), numbers.size()), rows.n_features, splits, at);
+    row_kernels<T>().walk(std::span<const T* const>(x.data(), numbers.size()), rows.n_features, splits, at);
 }
 template <class Index>
 void walk_batch(const SparseRows& rows, std::span<const Index> numbers, const SplitArrays& splits,

@@ -45,7 +45,7 @@ public:
 /// Standardised row n into z (length >= n_features; only the first n_features are written).
 template <class T>
 void standard_row(const DenseRowsOf<T>& rows, std::size_t n, const Scaling& scaling, double* z) {
-    standardise(rows.row(n), scaling.mean.data(), scaling.inverse_scale.data(), z);
+    row_kernels<T>().standardise(rows.row(n), scaling.mean.data(), scaling.inverse_scale.data(), z);
 }
 inline void standard_row(const SparseRows& rows, std::size_t n, const Scaling& scaling, double* z) {
     for (std::size_t j = 0; j < rows.n_features; ++j) z[j] = -scaling.mean[j] * scaling.inverse_scale[j];

@@ -6,6 +6,7 @@
 /// sequence of IEEE operations for SSE2, AVX2, AVX-512 or NEON, and results do not depend on the machine.
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,12 +14,6 @@
 #include <vector>
 
 namespace spinney {
-
-/// Levels of vector instructions that this processor has, the best last; the one in use; and a choice of another,
-/// which tests make to compare them. Unknown names change nothing. Not to be called while kernels run.
-[[nodiscard]] std::vector<std::string_view> simd_levels();
-[[nodiscard]] std::string_view simd_level();
-void use_simd_level(std::string_view name);
 
 /// Lanes of a float sum. Entry j of a vector is always added to lane j % float_lanes, which makes
 /// the sum over the non-zeros alone equal, bit for bit, to the sum over all entries.
@@ -39,20 +34,6 @@ private:
     std::array<float, float_lanes> lanes_{};
 };
 
-/// Dense rows are float32, or bytes where all values are whole numbers from 0 to 255: wide rows wait for
-/// memory, and bytes are a quarter of it. Both give the same bits, for bytes become floats exactly.
-
-/// x . w over all entries.
-[[nodiscard]] double dot(std::span<const float> x, const float* w);
-[[nodiscard]] double dot(std::span<const std::uint8_t> x, const float* w);
-
-/// x . w where x holds the entries at `indices` (ascending) of a vector; `w` is the whole vector.
-[[nodiscard]] double dot(std::span<const std::int32_t> indices, const float* values, const float* w);
-
-/// The same in double precision, for sums that overflow float.
-[[nodiscard]] double exact_dot(std::span<const float> x, const float* w);
-[[nodiscard]] double exact_dot(std::span<const std::int32_t> indices, const float* values, const float* w);
-
 /// Splits of a tree for fast walking: split i has the hyperplane w + i * n_features; its children are
 /// child[2 i] (left, score < 0) and child[2 i + 1]. A child >= 0 is a split, a child c < 0 the leaf ~c.
 struct SplitArrays {
@@ -60,12 +41,6 @@ struct SplitArrays {
     const double* bias;
     const std::int32_t* child;
 };
-
-/// Moves each row from `at` (coded like a child) to the leaf it reaches; at[r] ends as ~leaf.
-void walk(std::span<const float* const> rows, std::size_t size, const SplitArrays& splits,
-          std::span<std::int32_t> at);
-void walk(std::span<const std::uint8_t* const> rows, std::size_t size, const SplitArrays& splits,
-          std::span<std::int32_t> at);
 
 /// Rows that `walk` handles best at once.
 inline constexpr std::size_t walk_rows = 4;
@@ -103,17 +78,6 @@ struct PackedAxis {
     return n_features <= 32 ? 32 : (n_features + 15) / 16 * 16;
 }
 
-/// Moves row r from at[r] to the leaf it reaches, with the same bits in every score as `dot`.
-void walk(std::span<const float* const> rows, const PaddedSplits& forest, std::span<std::int32_t> at);
-void walk(std::span<const float* const> rows, const SparseSplits& forest, std::span<std::int32_t> at);
-void walk(std::span<const float* const> rows, std::span<const PackedAxis> forest, std::span<std::int32_t> at);
-
-/// out[k] = x . w_k + bias[k] for consecutive padded rows w_k, with the same bits as `dot`.
-void padded_scores(const float* x, const float* w, std::size_t stride, std::span<const double> bias, double* out);
-
-/// Scores to probabilities, in place: exp(s - max) over their sum, taken in order.
-void softmax(std::span<double> scores);
-
 /// One vector per unknown of the streaming solver, all of length `size`, in raw feature space.
 struct StreamVectors {
     float* w;                ///< hyperplane
@@ -125,44 +89,88 @@ struct StreamVectors {
     float keep = 1.0F;       ///< factor of an l2 penalty in one row's step
 };
 
-/// SAGA step over `count` (1 or 4) rows with slopes changed by `change`; returns w . mean after it.
-[[nodiscard]] double stream_step(const StreamVectors& v, const float* const rows[4],
-                                 const float change[4], std::size_t count, float step,
-                                 float inverse_rows);
-[[nodiscard]] double stream_step(const StreamVectors& v, const std::uint8_t* const rows[4],
-                                 const float change[4], std::size_t count, float step,
-                                 float inverse_rows);
-
-/// gradient += metric * sum_k slope_k (row_k - mean) over `count` (1 or 4) rows.
-void add_gradient(const StreamVectors& v, const float* const rows[4], const float slope[4],
-                  std::size_t count);
-void add_gradient(const StreamVectors& v, const std::uint8_t* const rows[4], const float slope[4],
-                  std::size_t count);
-
-/// z = (x - mean) * inverse_scale, in double.
-void standardise(std::span<const float> x, const double* mean, const double* inverse_scale,
-                 double* z);
-void standardise(std::span<const std::uint8_t> x, const double* mean, const double* inverse_scale,
-                 double* z);
-
-/// Probability and loss of logistic regression: p = 1/(1+exp(-t)), loss = log(1+exp(-t)).
-void logistic(std::span<const double> t, double* p, double* loss);
-
-/// The probabilities alone, in place.
-void sigmoid(std::span<double> t);
-
 /// Rows a block kernel handles at once; 64 standardised Letter rows fit the first-level cache.
 inline constexpr std::size_t block_rows = 64;
 
-/// upper(H) += Z' diag(h) Z for the rows of a block; Z is n_rows x stride, stride a multiple of 4.
-void add_hessian(const double* z, std::size_t n_rows, std::size_t stride, const double* h, double* hessian);
+/// Kernels over dense rows: float32, or bytes where all values are whole numbers from 0 to 255. Wide rows wait for
+/// memory, and bytes are a quarter of it. Both give the same bits, for bytes become floats exactly.
+template <class T>
+struct RowKernels {
+    /// x . w over all entries.
+    double (*dot)(std::span<const T> x, const float* w);
 
-/// out[r] = z_r . w + bias for the rows of a block.
-void block_scores(const double* z, std::size_t n_rows, std::size_t stride, const double* w,
-                  double bias, double* out);
+    /// Moves each row from `at` (coded like a child) to the leaf it reaches; at[r] ends as ~leaf.
+    void (*walk)(std::span<const T* const> rows, std::size_t size, const SplitArrays& splits, std::span<std::int32_t> at);
 
-/// out += Z' slopes over the rows of a block.
-void add_block_gradient(const double* z, std::size_t n_rows, std::size_t stride,
-                        const double* slopes, double* out);
+    /// SAGA step over `count` (1 or 4) rows with slopes changed by `change`; returns w . mean after it.
+    double (*stream_step)(const StreamVectors& v, const T* const rows[4], const float change[4], std::size_t count,
+                          float step, float inverse_rows);
+    /// gradient += metric * sum_k slope_k (row_k - mean) over `count` (1 or 4) rows.
+    void (*add_gradient)(const StreamVectors& v, const T* const rows[4], const float slope[4], std::size_t count);
+
+    /// z = (x - mean) * inverse_scale, in double.
+    void (*standardise)(std::span<const T> x, const double* mean, const double* inverse_scale, double* z);
+};
+
+/// The kernels of one level of vector instructions; src/simd/table.hpp fills in all that is listed here.
+struct Kernels {
+    RowKernels<float> floats;
+    RowKernels<std::uint8_t> bytes;
+
+    /// x . w where x holds the entries at `indices` (ascending) of a vector; `w` is the whole vector.
+    double (*sparse_dot)(std::span<const std::int32_t> indices, const float* values, const float* w);
+
+    /// Moves row r from at[r] to the leaf it reaches, with the same bits in every score as `dot`.
+    void (*walk_padded)(std::span<const float* const> rows, const PaddedSplits& forest, std::span<std::int32_t> at);
+    void (*walk_sparse)(std::span<const float* const> rows, const SparseSplits& forest, std::span<std::int32_t> at);
+    void (*walk_axis)(std::span<const float* const> rows, std::span<const PackedAxis> forest, std::span<std::int32_t> at);
+
+    /// out[k] = x . w_k + bias[k] for consecutive padded rows w_k, with the same bits as `dot`.
+    void (*padded_scores)(const float* x, const float* w, std::size_t stride, std::span<const double> bias, double* out);
+
+    /// Scores to probabilities, in place: exp(s - max) over their sum, taken in order.
+    void (*softmax)(std::span<double> scores);
+    /// Probability and loss of logistic regression: p = 1/(1+exp(-t)), loss = log(1+exp(-t)).
+    void (*logistic)(std::span<const double> t, double* p, double* loss);
+    /// The probabilities alone, in place.
+    void (*sigmoid)(std::span<double> t);
+
+    /// upper(H) += Z' diag(h) Z for the rows of a block; Z is n_rows x stride, stride a multiple of 4.
+    void (*add_hessian)(const double* z, std::size_t n_rows, std::size_t stride, const double* h, double* hessian);
+    /// out[r] = z_r . w + bias for the rows of a block.
+    void (*block_scores)(const double* z, std::size_t n_rows, std::size_t stride, const double* w, double bias, double* out);
+    /// out += Z' slopes over the rows of a block.
+    void (*add_block_gradient)(const double* z, std::size_t n_rows, std::size_t stride, const double* slopes, double* out);
+};
+
+/// Levels of vector instructions that this processor has, the best last; the one in use; and a choice of another,
+/// which tests make to compare them. Unknown names change nothing. Not to be called while kernels run.
+[[nodiscard]] std::vector<std::string_view> simd_levels();
+[[nodiscard]] std::string_view simd_level();
+void use_simd_level(std::string_view name);
+
+namespace simd {
+extern const Kernels* in_use;  // set when the library is loaded
+}
+
+/// Those of the level in use.
+[[nodiscard]] inline const Kernels& kernels() { return *simd::in_use; }
+template <class T>
+[[nodiscard]] const RowKernels<T>& row_kernels() {
+    if constexpr (std::same_as<T, float>)
+        return kernels().floats;
+    else
+        return kernels().bytes;
+}
+
+[[nodiscard]] inline double dot(std::span<const float> x, const float* w) { return kernels().floats.dot(x, w); }
+[[nodiscard]] inline double dot(std::span<const std::uint8_t> x, const float* w) { return kernels().bytes.dot(x, w); }
+[[nodiscard]] inline double dot(std::span<const std::int32_t> indices, const float* values, const float* w) {
+    return kernels().sparse_dot(indices, values, w);
+}
+
+/// The same in double precision, for sums that overflow float.
+[[nodiscard]] double exact_dot(std::span<const float> x, const float* w);
+[[nodiscard]] double exact_dot(std::span<const std::int32_t> indices, const float* values, const float* w);
 
 }  // namespace spinney

@@ -300,12 +300,12 @@ private:
                 x[r] = rows.row(active_[k + r]).data();
                 slope[r] = slopes_[k + r];
             }
-            spinney::add_gradient(vectors, x, slope, 4);
+            row_kernels<T>().add_gradient(vectors, x, slope, 4);
         }
         for (; k < active_.size(); ++k) {
             const T* const x[4] = {rows.row(active_[k]).data()};
             const float slope[4] = {slopes_[k]};
-            spinney::add_gradient(vectors, x, slope, 1);
+            row_kernels<T>().add_gradient(vectors, x, slope, 1);
         }
     }
     void add_active(const SparseRows& rows) {

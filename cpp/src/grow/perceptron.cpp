@@ -84,7 +84,7 @@ private:
         const StreamVectors vectors{nullptr, w_.data(), site_.scaling.mean32.data(), site_.scaling.metric32.data(), nullptr, w_.size()};
         const T* const x[4] = {rows.row(n).data()};
         const float slopes[4] = {slope};
-        spinney::add_gradient(vectors, x, slopes, 1);
+        row_kernels<T>().add_gradient(vectors, x, slopes, 1);
     }
     void add(const SparseRows& rows, std::size_t n, float slope) {
         rows.for_each(n, [&](std::size_t j, float x) { w_[j] += slope * x * site_.scaling.metric32[j]; });

@@ -1,8 +1,8 @@
 /// Kernels for AVX2.
-#include "simd/implementation.hpp"
+#include "simd/table.hpp"
 
 namespace spinney::simd {
 
-const Kernels avx2_kernels = kernels;
+const Kernels avx2_kernels = table;
 
 }  // namespace spinney::simd

@@ -1,8 +1,8 @@
 /// Kernels for AVX-512 (F, BW, DQ, VL).
-#include "simd/implementation.hpp"
+#include "simd/table.hpp"
 
 namespace spinney::simd {
 
-const Kernels avx512_kernels = kernels;
+const Kernels avx512_kernels = table;
 
 }  // namespace spinney::simd

@@ -1,8 +1,8 @@
 /// Kernels for what every processor of the architecture has.
-#include "simd/implementation.hpp"
+#include "simd/table.hpp"
 
 namespace spinney::simd {
 
-const Kernels baseline_kernels = kernels;
+const Kernels baseline_kernels = table;
 
 }  // namespace spinney::simd
