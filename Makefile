@@ -114,7 +114,7 @@ endef
 
 # Ends with one line of help unless the compiler that CMake would take knows C++20.
 define check-compiler
-	@works() { printf '#include <concepts>\n#include <thread>\nstd::jthread t;\n' | "$$@" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }; \
+	@works() { printf '#include <concepts>\n#include <ranges>\nstatic_assert(std::ranges::range<int[1]>);\n' | "$$@" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }; \
 	if [ -n "$$CXX" ]; then works $$CXX; else works c++ || works g++ || works clang++; fi \
 		|| { echo "$(CXX_HELP)" >&2; exit 1; }
 endef

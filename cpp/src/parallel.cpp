@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -40,10 +41,16 @@ thread_local StopWatch* present_watch = nullptr;
 
 bool is_stopped() { return present_watch != nullptr && present_watch->is_stopped(); }
 
-/// Threads that share the tasks of one call.
+/// Threads that share the tasks of one call; joined before it ends, however it ends.
 class Team {
 public:
     Team(std::size_t n_tasks, const std::function<void(std::size_t)>& task) : n_tasks_(n_tasks), task_(task) {}
+    ~Team() {
+        is_ended_ = true;
+        for (std::thread& helper : helpers_) helper.join();
+    }
+    Team(const Team&) = delete;  // its threads know where it is
+    Team& operator=(const Team&) = delete;
 
     /// Runs tasks until none is left, or the work is to end.
     void work() {
@@ -61,25 +68,24 @@ public:
         }
     }
 
-    /// The same on a thread of its own.
-    std::jthread start_helper() {
-        {
-            const std::scoped_lock lock(mutex_);
-            ++n_helpers_;
+    /// The same on threads of their own: fewer than asked for if the system has no more, which changes no result.
+    void start_helpers(std::size_t count) {
+        helpers_.reserve(count);
+        try {
+            while (helpers_.size() < count) {
+                helpers_.emplace_back([this, watch = present_watch] { help(watch); });
+                const std::scoped_lock lock(mutex_);
+                ++n_started_;
+            }
+        } catch (const std::system_error&) {
+            return;
         }
-        return std::jthread([this, watch = present_watch] {
-            present_watch = watch;
-            work();
-            const std::scoped_lock lock(mutex_);
-            --n_helpers_;
-            changed_.notify_all();
-        });
     }
 
     /// Waits for the helpers. They hear of an interrupt by the watch, but someone has to ask it.
     void wait() {
         std::unique_lock lock(mutex_);
-        while (!changed_.wait_for(lock, waiting_pause, [&] { return n_helpers_ == 0; })) {
+        while (!changed_.wait_for(lock, waiting_pause, [&] { return n_done_ == n_started_; })) {
             lock.unlock();
             if (is_stopped()) is_ended_ = true;
             lock.lock();
@@ -91,6 +97,14 @@ public:
     }
 
 private:
+    void help(StopWatch* watch) {
+        present_watch = watch;
+        work();
+        const std::scoped_lock lock(mutex_);
+        ++n_done_;
+        changed_.notify_all();
+    }
+
     std::size_t n_tasks_;
     const std::function<void(std::size_t)>& task_;
     std::atomic<std::size_t> next_{0};
@@ -98,7 +112,8 @@ private:
     std::exception_ptr failure_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::size_t n_helpers_ = 0;
+    std::size_t n_started_ = 0, n_done_ = 0;
+    std::vector<std::thread> helpers_;
 };
 
 }  // namespace
@@ -115,13 +130,9 @@ void check_stop() {
 void parallel_for(std::size_t n_tasks, std::size_t n_threads, const std::function<void(std::size_t)>& task) {
     Team team(n_tasks, task);
     const std::size_t n_helpers = std::min(n_threads, n_tasks) > 1 ? std::min(n_threads, n_tasks) - 1 : 0;
-    {
-        std::vector<std::jthread> helpers;
-        helpers.reserve(n_helpers);
-        for (std::size_t i = 0; i < n_helpers; ++i) helpers.push_back(team.start_helper());
-        team.work();
-        if (n_helpers > 0) team.wait();
-    }
+    team.start_helpers(n_helpers);
+    team.work();
+    if (n_helpers > 0) team.wait();
     team.rethrow();
     if (n_helpers > 0) check_stop();
 }

@@ -1,6 +1,11 @@
 #include <atomic>
+#include <functional>
 #include <stdexcept>
 #include <thread>
+
+#if defined(__linux__)
+#include <sys/resource.h>
+#endif
 
 #include "check.hpp"
 #include "spinney/parallel.hpp"
@@ -143,6 +148,38 @@ void silent_interrupt_changes_nothing() {
     expect_equal(n_run.load(), std::size_t{100}, "all tasks ran");
 }
 
+// Sanitizers need address space of their own.
+#if defined(__linux__) && !defined(SPINNEY_IS_SANITIZED)
+/// While it lives, the process gets next to no more memory, and so no stacks of new threads.
+class LittleMemory {
+public:
+    LittleMemory() {
+        getrlimit(RLIMIT_AS, &before_);
+        rlimit little = before_;
+        little.rlim_cur = std::size_t{1} << 20U;  // less than it has
+        setrlimit(RLIMIT_AS, &little);
+    }
+    ~LittleMemory() { setrlimit(RLIMIT_AS, &before_); }
+    LittleMemory(const LittleMemory&) = delete;
+    LittleMemory& operator=(const LittleMemory&) = delete;
+
+private:
+    rlimit before_{};
+};
+
+void missing_threads_leave_the_work_to_the_others() {
+    std::vector<std::atomic<int>> runs(200);
+    const std::function<void(std::size_t)> task = [&](std::size_t i) { ++runs[i]; };
+    {
+        const LittleMemory scope;
+        parallel_for(runs.size(), 100, task);
+    }
+    for (const auto& count : runs) expect_equal(count.load(), 1, "a task runs exactly once");
+}
+#else
+void missing_threads_leave_the_work_to_the_others() {}
+#endif
+
 }  // namespace
 
 std::vector<Test> parallel_tests() {
@@ -156,6 +193,7 @@ std::vector<Test> parallel_tests() {
             {"interrupts reach helpers of helpers", interrupts_reach_helpers_of_helpers},
             {"interrupts end with their scope", interrupts_end_with_their_scope},
             {"short loops do not ask", short_loops_do_not_ask},
+            {"missing threads leave the work to the others", missing_threads_leave_the_work_to_the_others},
             {"a silent interrupt changes nothing", silent_interrupt_changes_nothing}};
 }
 
