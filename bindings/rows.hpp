@@ -1,6 +1,4 @@
 #pragma once
-#include <variant>
-
 #include "arrays.hpp"
 #include "spinney/design.hpp"
 
@@ -8,7 +6,7 @@ namespace spinney::python {
 
 /// Rows of either kind; keeps the numpy arrays they borrow alive.
 struct Rows {
-    std::variant<DenseRows, ByteRows, SparseRows> design;
+    AnyRows design;
     std::vector<nb::object> owners;
 };
 

@@ -452,17 +452,11 @@ void Forest::sums(const D& rows, std::span<const double> tree_weights, bool is_s
     });
 }
 
-template void Forest::apply(const DenseRows&, std::size_t, std::span<std::int32_t>) const;
-template void Forest::labels(const DenseRows&, std::size_t, std::span<std::int32_t>) const;
-template void Forest::votes(const DenseRows&, std::span<const double>, std::size_t, std::span<double>) const;
-template void Forest::sums(const DenseRows&, std::span<const double>, bool, std::size_t, std::span<double>) const;
-template void Forest::apply(const ByteRows&, std::size_t, std::span<std::int32_t>) const;
-template void Forest::labels(const ByteRows&, std::size_t, std::span<std::int32_t>) const;
-template void Forest::votes(const ByteRows&, std::span<const double>, std::size_t, std::span<double>) const;
-template void Forest::sums(const ByteRows&, std::span<const double>, bool, std::size_t, std::span<double>) const;
-template void Forest::apply(const SparseRows&, std::size_t, std::span<std::int32_t>) const;
-template void Forest::labels(const SparseRows&, std::size_t, std::span<std::int32_t>) const;
-template void Forest::votes(const SparseRows&, std::span<const double>, std::size_t, std::span<double>) const;
-template void Forest::sums(const SparseRows&, std::span<const double>, bool, std::size_t, std::span<double>) const;
+#define SPINNEY_INSTANTIATE(D) \
+    template void Forest::apply(const D&, std::size_t, std::span<std::int32_t>) const; \
+    template void Forest::labels(const D&, std::size_t, std::span<std::int32_t>) const; \
+    template void Forest::votes(const D&, std::span<const double>, std::size_t, std::span<double>) const; \
+    template void Forest::sums(const D&, std::span<const double>, bool, std::size_t, std::span<double>) const;
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -412,11 +412,9 @@ ColumnGains column_gains(const D& rows, const ForestTree& tree, std::span<const 
     return out;
 }
 
-template ColumnGains column_gains<DenseRows>(const DenseRows&, const ForestTree&, std::span<const std::int32_t>,
-                                             const GainTask&, std::size_t);
-template ColumnGains column_gains<ByteRows>(const ByteRows&, const ForestTree&, std::span<const std::int32_t>,
-                                            const GainTask&, std::size_t);
-template ColumnGains column_gains<SparseRows>(const SparseRows&, const ForestTree&, std::span<const std::int32_t>,
-                                              const GainTask&, std::size_t);
+#define SPINNEY_INSTANTIATE(D) \
+    template ColumnGains column_gains<D>(const D&, const ForestTree&, std::span<const std::int32_t>, const \
+        GainTask&, std::size_t);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -1,15 +1,18 @@
+/// The step over all leaves of all trees, [F] section 4: Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision
+/// forests: Forest Alternating Optimization".
+
 #include "spinney/leaf_system.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "cholesky.hpp"
 #include "spinney/parallel.hpp"
 
 namespace spinney {
 namespace {
 
-constexpr std::size_t rows_per_panel = 16;
 /// Share of the gradient at the start below which there is next to nothing but rounding.
 constexpr double rounding = 1e-10;
 
@@ -40,41 +43,23 @@ LeafSystem::LeafSystem(const LeafDesign& design, double l2, std::size_t direct_l
     if (design_.n_leaves <= direct_limit) factor();
 }
 
-/// The normal matrix A'WA + l2 I counts the rows that two leaves share; then L L' in its place, row by row.
+/// The normal matrix A'WA + l2 I of eq. (6) of [F] with squared loss and penalty; then L L' in its place.
 void LeafSystem::factor() {
     const std::size_t size = design_.n_leaves;
     factor_ = shared_weights(design_, n_threads_);
-    const auto eliminate = [&](std::size_t i, std::size_t j) {
-        double* row = factor_.data() + i * size;
-        const double* above = factor_.data() + j * size;
-        row[j] = (row[j] - lane_dot(row, above, j)) / above[j];
+    for (std::size_t i = 0; i < size; ++i) factor_[i * size + i] = diagonal_[i];
+    const auto rest = [](double value, const double* x, const double* y, std::size_t n) { return value - lane_dot(x, y, n); };
+    // Without a penalty trees could trade constants; rounding must not make that a negative root.
+    const auto root = [&](std::size_t i, double& pivot) {
+        pivot = std::sqrt(std::max(pivot, 1e-12 * diagonal_[i]));
+        return true;
     };
-    // A few rows at a time, so that each row above is read from memory once for all of them.
-    for (std::size_t begin = 0; begin < size; begin += rows_per_panel) {
-        const std::size_t end = std::min(size, begin + rows_per_panel);
-        for (std::size_t j = 0; j < begin; ++j) {
-            check_stop_at(j);
-            for (std::size_t i = begin; i < end; ++i) eliminate(i, j);
-        }
-        for (std::size_t i = begin; i < end; ++i) {
-            for (std::size_t j = begin; j < i; ++j) eliminate(i, j);
-            double* row = factor_.data() + i * size;
-            // Without a penalty trees could trade constants; rounding must not make that a negative root.
-            row[i] = std::sqrt(std::max(diagonal_[i] - lane_dot(row, row, i), 1e-12 * diagonal_[i]));
-        }
-    }
+    static_cast<void>(factor_cholesky(factor_, size, rest, root));
 }
 
 void LeafSystem::substitute(std::size_t n_outputs, std::span<double> values) const {
     const std::size_t size = design_.n_leaves;
-    for (std::size_t i = 0; i < size; ++i) {
-        check_stop_after(i);
-        const double* row = factor_.data() + i * size;
-        double* mine = values.data() + i * n_outputs;
-        for (std::size_t j = 0; j < i; ++j)
-            for (std::size_t k = 0; k < n_outputs; ++k) mine[k] -= row[j] * values[j * n_outputs + k];
-        for (std::size_t k = 0; k < n_outputs; ++k) mine[k] /= row[i];
-    }
+    substitute_lower(factor_, n_outputs, values);
     for (std::size_t i = size; i-- > 0;) {
         check_stop_after(i);
         const double* row = factor_.data() + i * size;

@@ -309,11 +309,9 @@ std::unique_ptr<Leaves> linear_leaves(const D& rows, const Scaling& scaling, std
     return std::make_unique<LinearLeaves<D>>(rows, scaling, squared_norms, targets, n_leaves, options);
 }
 
-template std::unique_ptr<Leaves> linear_leaves<DenseRows>(const DenseRows&, const Scaling&, std::span<const float>,
-                                                          const Targets&, std::size_t, const LinearLeafOptions&);
-template std::unique_ptr<Leaves> linear_leaves<SparseRows>(const SparseRows&, const Scaling&, std::span<const float>,
-                                                           const Targets&, std::size_t, const LinearLeafOptions&);
-template std::unique_ptr<Leaves> linear_leaves<ByteRows>(const ByteRows&, const Scaling&, std::span<const float>,
-                                                           const Targets&, std::size_t, const LinearLeafOptions&);
+#define SPINNEY_INSTANTIATE(D) \
+    template std::unique_ptr<Leaves> linear_leaves<D>(const D&, const Scaling&, std::span<const float>, const \
+        Targets&, std::size_t, const LinearLeafOptions&);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

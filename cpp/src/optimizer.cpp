@@ -1,3 +1,7 @@
+/// Tree Alternating Optimization: [B] Carreira-Perpiñán and Zharmagambetov, "Ensembles of bagged TAO trees", [S] Gabidolla,
+/// Zharmagambetov and Carreira-Perpiñán, "Improved multiclass AdaBoost", [F] Carreira-Perpiñán, Gabidolla and Zharmagambetov,
+/// "Forest Alternating Optimization"; see docs/algorithms.
+
 #include "spinney/optimizer.hpp"
 
 #include <algorithm>
@@ -255,13 +259,14 @@ void TreeOptimizer<D>::collect(std::size_t node, CarePoints& care, const Gain& g
         const double gain = gain_of(row);
         if (gain == 0.0) continue;
         const bool is_right = state_.leaf_of[row] >= topology_.middle(node);
+        // [S] eq. (4): the better child as pseudo-label, and what the worse one loses more as weight.
         care.rows.push_back(row);
         care.labels.push_back(is_right == (gain < 0.0) ? 1 : -1);
         care.weights.push_back(std::fabs(gain) * targets_.weights[row]);
     }
 }
 
-/// The reduced problem: rows whose loss depends on where `node` sends them (bagged-tao §3).
+/// The reduced problem: rows whose loss depends on where `node` sends them ([B] section 3).
 template <Design D>
 void TreeOptimizer<D>::collect_care(std::size_t node, CarePoints& care) const {
     collect(node, care, [&](std::uint32_t row) {
@@ -313,7 +318,7 @@ CarePoints TreeOptimizer<D>::care_points(std::size_t node) {
     return care;
 }
 
-/// alpha |w|_1 for oblique splits; for axis-aligned ones alpha if a feature is used (fao §3).
+/// alpha |w|_1 for oblique splits; for axis-aligned ones alpha if a feature is used ([F] section 3).
 template <Design D>
 double TreeOptimizer<D>::penalty(std::span<const float> w) const {
     if (options_.split == SplitKind::oblique) return options_.solver.alpha * scaling_.l1_norm(w);
@@ -330,7 +335,7 @@ double TreeOptimizer<D>::node_cost(const CarePoints& care, std::span<const float
         const bool is_right = rows_.dot(care.rows[i], w.data()) + bias >= 0.0;
         if (is_right != (care.labels[i] > 0)) cost += care.weights[i];
     }
-    return cost + penalty(w);
+    return cost + penalty(w);  // [S] eq. (4)
 }
 
 /// node_cost of the present split: its rows are where it sends them, so that no row has to be looked at.
@@ -458,6 +463,7 @@ bool TreeOptimizer<D>::solve_node(std::size_t node, std::uint64_t sweep, bool is
     } else {
         propose(node, sweep, care, w, new_bias);
     }
+    // [B] section 3, footnote 2: never updated for the worse.
     if (is_guarded && !(prefer_constant(care, w, new_bias) < present_cost(care, node, present))) return false;
     std::ranges::copy(w, present.begin());
     bias(node) = new_bias;
@@ -571,7 +577,7 @@ void TreeOptimizer<D>::refresh_losses() {
 template <Design D>
 Objective TreeOptimizer<D>::objective(std::span<const std::uint8_t> counts) const {
     const auto is_counted = [&](std::size_t node) { return counts.empty() || counts[node] != 0; };
-    Objective sum;
+    Objective sum;  // [B] eq. (1), each loss times the weight of its row as in [S] eq. (2)
     for (std::uint32_t row : members_) sum.loss += targets_.weights[row] * state_.loss_of[row];
     for (std::size_t node = 0; node < topology_.n_nodes(); ++node)
         if (!topology_.is_leaf(node) && is_counted(node)) sum.penalty += penalty({hyperplane(node), rows_.n_features});
@@ -598,8 +604,8 @@ void TreeOptimizer<D>::restore(const TreeState& state) {
     sort_rows();
 }
 
-template class TreeOptimizer<DenseRows>;
-template class TreeOptimizer<ByteRows>;
-template class TreeOptimizer<SparseRows>;
+#define SPINNEY_INSTANTIATE(D) \
+    template class TreeOptimizer<D>;
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

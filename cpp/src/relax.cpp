@@ -244,17 +244,11 @@ void relax(const D& rows, const Scaling& scaling, const WeightedRows& entries, c
     Relaxation<D, Link>(rows, scaling, entries, link, options, w, bias).solve();
 }
 
-template void relax(const DenseRows&, const Scaling&, const WeightedRows&, const SoftmaxLink&, const RelaxOptions&,
-                    std::span<float>, std::span<double>);
-template void relax(const SparseRows&, const Scaling&, const WeightedRows&, const SoftmaxLink&, const RelaxOptions&,
-                    std::span<float>, std::span<double>);
-template void relax(const ByteRows&, const Scaling&, const WeightedRows&, const SoftmaxLink&, const RelaxOptions&,
-                    std::span<float>, std::span<double>);
-template void relax(const DenseRows&, const Scaling&, const WeightedRows&, const TargetLink&, const RelaxOptions&,
-                    std::span<float>, std::span<double>);
-template void relax(const SparseRows&, const Scaling&, const WeightedRows&, const TargetLink&, const RelaxOptions&,
-                    std::span<float>, std::span<double>);
-template void relax(const ByteRows&, const Scaling&, const WeightedRows&, const TargetLink&, const RelaxOptions&,
-                    std::span<float>, std::span<double>);
+#define SPINNEY_INSTANTIATE(D) \
+    template void relax(const D&, const Scaling&, const WeightedRows&, const SoftmaxLink&, const RelaxOptions&, \
+        std::span<float>, std::span<double>); \
+    template void relax(const D&, const Scaling&, const WeightedRows&, const TargetLink&, const RelaxOptions&, \
+        std::span<float>, std::span<double>);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -141,14 +141,10 @@ void linear_outputs(const D& rows, std::span<const std::int32_t> leaves, const L
     });
 }
 
-template void apply_tree<DenseRows>(const DenseRows&, const TreeView&, std::size_t, std::span<std::int32_t>);
-template void apply_tree<ByteRows>(const ByteRows&, const TreeView&, std::size_t, std::span<std::int32_t>);
-template void apply_tree<SparseRows>(const SparseRows&, const TreeView&, std::size_t, std::span<std::int32_t>);
-template void linear_outputs<DenseRows>(const DenseRows&, std::span<const std::int32_t>, const LinearLeafView&,
-                                        std::size_t, std::span<double>);
-template void linear_outputs<ByteRows>(const ByteRows&, std::span<const std::int32_t>, const LinearLeafView&,
-                                       std::size_t, std::span<double>);
-template void linear_outputs<SparseRows>(const SparseRows&, std::span<const std::int32_t>, const LinearLeafView&,
-                                         std::size_t, std::span<double>);
+#define SPINNEY_INSTANTIATE(D) \
+    template void apply_tree<D>(const D&, const TreeView&, std::size_t, std::span<std::int32_t>); \
+    template void linear_outputs<D>(const D&, std::span<const std::int32_t>, const LinearLeafView&, std::size_t, \
+        std::span<double>);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -97,9 +97,10 @@ Moments column_moments(const D& rows, std::span<const double> weights, std::size
     return out;
 }
 
-template Moments column_moments<DenseRows>(const DenseRows&, std::span<const double>, std::size_t);
-template Moments column_moments<SparseRows>(const SparseRows&, std::span<const double>, std::size_t);
-template Moments column_moments<ByteRows>(const ByteRows&, std::span<const double>, std::size_t);
+#define SPINNEY_INSTANTIATE(D) \
+    template Moments column_moments<D>(const D&, std::span<const double>, std::size_t); \
+    template std::vector<float> squared_norms<D>(const D&, const Scaling&, std::size_t);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 Scaling::Scaling(std::vector<double> mean_, std::vector<double> inverse_scale_, std::vector<double> deviation_)
     : mean(std::move(mean_)), inverse_scale(std::move(inverse_scale_)), deviation(std::move(deviation_)) {
@@ -172,8 +173,5 @@ std::vector<float> squared_norms(const D& rows, const Scaling& scaling, std::siz
     return norms;
 }
 
-template std::vector<float> squared_norms<DenseRows>(const DenseRows&, const Scaling&, std::size_t);
-template std::vector<float> squared_norms<SparseRows>(const SparseRows&, const Scaling&, std::size_t);
-template std::vector<float> squared_norms<ByteRows>(const ByteRows&, const Scaling&, std::size_t);
 
 }  // namespace spinney

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <numeric>
 #include <span>
 #include <vector>
 
+#include "sort_key.hpp"
 #include "spinney/parallel.hpp"
 
 namespace spinney {
@@ -107,22 +107,16 @@ bool count_values(const Column& column, std::vector<Step>& steps) {
     return true;
 }
 
-/// Bits of a float as a number of the same order.
-std::uint32_t ordered_bits(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    return (bits >> 31U) != 0 ? ~bits : bits | (1U << 31U);
-}
-
 /// Entries by value, those of one value in the order of the rows.
 void sort_values(const Column& column, std::vector<std::uint64_t>& keys, std::vector<Step>& steps) {
     keys.clear();
     for (std::size_t n = 0; n < column.values.size(); ++n)
-        keys.push_back(std::uint64_t{ordered_bits(column.values[n])} << 32U | n);
+        keys.push_back(sort_key(column.values[n], n));
     std::ranges::sort(keys);
     check_stop_after(keys.size());
     steps.clear();
     for (std::uint64_t key : keys) {
-        const std::size_t n = key & 0xffffffffU;
+        const std::size_t n = place_of(key);
         steps.push_back({column.values[n], column.signed_weights[n]});
     }
 }
@@ -212,8 +206,8 @@ AxisSplit solve_axis(const D& rows, const ReducedProblem& problem, double alpha)
     return best;
 }
 
-template AxisSplit solve_axis<DenseRows>(const DenseRows&, const ReducedProblem&, double);
-template AxisSplit solve_axis<ByteRows>(const ByteRows&, const ReducedProblem&, double);
-template AxisSplit solve_axis<SparseRows>(const SparseRows&, const ReducedProblem&, double);
+#define SPINNEY_INSTANTIATE(D) \
+    template AxisSplit solve_axis<D>(const D&, const ReducedProblem&, double);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

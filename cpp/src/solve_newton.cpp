@@ -157,17 +157,11 @@ void solve_newton(const D& rows, const Scaling& scaling, const WeightedRows& ent
     NewtonSolver<D, Link>(rows, scaling, entries, link, options).solve(w, bias);
 }
 
-template void solve_newton(const DenseRows&, const Scaling&, const WeightedRows&, const LogisticLink&,
-                           const LinearOptions&, std::span<float>, double&);
-template void solve_newton(const SparseRows&, const Scaling&, const WeightedRows&, const LogisticLink&,
-                           const LinearOptions&, std::span<float>, double&);
-template void solve_newton(const ByteRows&, const Scaling&, const WeightedRows&, const LogisticLink&,
-                           const LinearOptions&, std::span<float>, double&);
-template void solve_newton(const DenseRows&, const Scaling&, const WeightedRows&, const TargetLink&,
-                           const LinearOptions&, std::span<float>, double&);
-template void solve_newton(const SparseRows&, const Scaling&, const WeightedRows&, const TargetLink&,
-                           const LinearOptions&, std::span<float>, double&);
-template void solve_newton(const ByteRows&, const Scaling&, const WeightedRows&, const TargetLink&,
-                           const LinearOptions&, std::span<float>, double&);
+#define SPINNEY_INSTANTIATE(D) \
+    template void solve_newton(const D&, const Scaling&, const WeightedRows&, const LogisticLink&, const \
+        LinearOptions&, std::span<float>, double&); \
+    template void solve_newton(const D&, const Scaling&, const WeightedRows&, const TargetLink&, const \
+        LinearOptions&, std::span<float>, double&);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -308,23 +308,13 @@ void solve_stream(const D& rows, const Scaling& scaling, std::span<const float> 
     StreamSolver<D, Link>(rows, scaling, squared_norms, entries, link, options, random, w, bias).solve();
 }
 
-template void solve_stream(const DenseRows&, const Scaling&, std::span<const float>, const WeightedRows&,
-                           const LogisticLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
-template void solve_stream(const SparseRows&, const Scaling&, std::span<const float>, const WeightedRows&,
-                           const LogisticLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
-template void solve_stream(const ByteRows&, const Scaling&, std::span<const float>, const WeightedRows&,
-                           const LogisticLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
-template void solve_stream(const DenseRows&, const Scaling&, std::span<const float>, const WeightedRows&,
-                           const TargetLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
-template void solve_stream(const SparseRows&, const Scaling&, std::span<const float>, const WeightedRows&,
-                           const TargetLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
-template void solve_stream(const ByteRows&, const Scaling&, std::span<const float>, const WeightedRows&,
-                           const TargetLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
-template void solve_stream(const DenseRows&, const Scaling&, std::span<const float>, const WeightedRows&,
-                           const SoftmaxLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
-template void solve_stream(const SparseRows&, const Scaling&, std::span<const float>, const WeightedRows&,
-                           const SoftmaxLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
-template void solve_stream(const ByteRows&, const Scaling&, std::span<const float>, const WeightedRows&,
-                           const SoftmaxLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
+#define SPINNEY_INSTANTIATE(D) \
+    template void solve_stream(const D&, const Scaling&, std::span<const float>, const WeightedRows&, const \
+        LogisticLink&, const LinearOptions&, Random, std::span<float>, std::span<double>); \
+    template void solve_stream(const D&, const Scaling&, std::span<const float>, const WeightedRows&, const \
+        TargetLink&, const LinearOptions&, Random, std::span<float>, std::span<double>); \
+    template void solve_stream(const D&, const Scaling&, std::span<const float>, const WeightedRows&, const \
+        SoftmaxLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -198,8 +198,8 @@ void draw_hyperplane(const StartSite<D>& site, const Start& start, Random& rando
     if (start.kind != StartKind::random) bias = balanced_bias(site, w);
 }
 
-template void draw_hyperplane(const StartSite<DenseRows>&, const Start&, Random&, std::span<float>, double&);
-template void draw_hyperplane(const StartSite<ByteRows>&, const Start&, Random&, std::span<float>, double&);
-template void draw_hyperplane(const StartSite<SparseRows>&, const Start&, Random&, std::span<float>, double&);
+#define SPINNEY_INSTANTIATE(D) \
+    template void draw_hyperplane(const StartSite<D>&, const Start&, Random&, std::span<float>, double&);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <variant>
 
 #include "spinney/simd.hpp"
 
@@ -95,13 +96,33 @@ void walk_batch(const SparseRows& rows, std::span<const Index> numbers, const Sp
 }
 
 template <class D>
-concept Design = requires(const D& rows, std::size_t n, const float* w) {
-    { rows.n_rows } -> std::convertible_to<std::size_t>;
-    { rows.n_features } -> std::convertible_to<std::size_t>;
-    { rows.dot(n, w) } -> std::same_as<double>;
+concept DenseDesign = requires(const D& rows, std::size_t n) {
+    { rows.row(n) } -> std::same_as<std::span<const typename D::Value>>;
 };
+template <class D>
+concept SparseDesign = requires(const D& rows, std::size_t n) {
+    { rows.columns(n) } -> std::same_as<std::span<const std::int32_t>>;
+    { rows.entries(n) } -> std::same_as<std::span<const float>>;
+};
+/// What the core asks of rows of any kind, and of those that are dense or sparse where it treats them apart.
+template <class D>
+concept Design = (DenseDesign<D> != SparseDesign<D>) &&
+                 requires(const D& rows, std::size_t n, const float* w, void (*visit)(std::size_t, float),
+                          std::span<const std::uint32_t> numbers, const SplitArrays& splits, std::span<std::int32_t> at) {
+                     { rows.n_rows } -> std::convertible_to<std::size_t>;
+                     { rows.n_features } -> std::convertible_to<std::size_t>;
+                     { rows.dot(n, w) } -> std::same_as<double>;
+                     rows.prefetch(n);
+                     rows.for_each(n, visit);
+                     walk_batch(rows, numbers, splits, at);
+                 };
 
 template <class D>
-inline constexpr bool is_sparse = std::same_as<D, SparseRows>;
+inline constexpr bool is_sparse = SparseDesign<D>;
+
+/// The kinds of rows: all templates over a Design are compiled for each of them, and for no other.
+using AnyRows = std::variant<DenseRows, ByteRows, SparseRows>;
+/// The same list for explicit instantiations. The only macro of the core, since C++ has no loop for them.
+#define SPINNEY_FOR_EACH_DESIGN(INSTANTIATE) INSTANTIATE(DenseRows) INSTANTIATE(ByteRows) INSTANTIATE(SparseRows)
 
 }  // namespace spinney

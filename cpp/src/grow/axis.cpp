@@ -94,14 +94,10 @@ std::unique_ptr<SplitRule<D>> axis_rule() {
     return std::make_unique<AxisRule<D>>();
 }
 
-template Hyperplane best_axis(const GrowSite<DenseRows>&, Random&);
-template Hyperplane best_axis(const GrowSite<ByteRows>&, Random&);
-template Hyperplane best_axis(const GrowSite<SparseRows>&, Random&);
-template Cut cut_along(const GrowSite<DenseRows>&, Hyperplane&);
-template Cut cut_along(const GrowSite<ByteRows>&, Hyperplane&);
-template Cut cut_along(const GrowSite<SparseRows>&, Hyperplane&);
-template std::unique_ptr<SplitRule<DenseRows>> axis_rule();
-template std::unique_ptr<SplitRule<ByteRows>> axis_rule();
-template std::unique_ptr<SplitRule<SparseRows>> axis_rule();
+#define SPINNEY_INSTANTIATE(D) \
+    template Hyperplane best_axis(const GrowSite<D>&, Random&); \
+    template Cut cut_along(const GrowSite<D>&, Hyperplane&); \
+    template std::unique_ptr<SplitRule<D>> axis_rule();
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

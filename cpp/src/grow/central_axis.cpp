@@ -32,7 +32,7 @@ double score_of(const Hyperplane& plane, std::span<const double> x) {
 }
 
 /// Stop of least error, 1 .. n_steps - 1: the sum over the classes of the weight that is not on the side of most of its
-/// class [H]. Of equals the one nearest to the middle. Bin k of a class holds what lies between stops k and k + 1.
+/// class [H, section 2]. Of equals the one nearest to the middle. Bin k of a class holds what lies between stops k and k + 1.
 std::size_t best_stop(std::span<const double> bins, std::size_t n_labels, std::size_t n_steps, double rounding) {
     std::vector<double> left(n_labels), right(n_labels);
     for (std::size_t bin = 0; bin < n_steps; ++bin)
@@ -97,11 +97,10 @@ std::unique_ptr<SplitRule<D>> central_axis_rule(std::size_t n_steps) {
     return std::make_unique<CentralAxisRule<D>>(n_steps);
 }
 
-template Hyperplane central_axis(const GrowSite<DenseRows>&, std::span<const std::size_t>, const ClassMeans&, std::size_t);
-template Hyperplane central_axis(const GrowSite<ByteRows>&, std::span<const std::size_t>, const ClassMeans&, std::size_t);
-template Hyperplane central_axis(const GrowSite<SparseRows>&, std::span<const std::size_t>, const ClassMeans&, std::size_t);
-template std::unique_ptr<SplitRule<DenseRows>> central_axis_rule(std::size_t);
-template std::unique_ptr<SplitRule<ByteRows>> central_axis_rule(std::size_t);
-template std::unique_ptr<SplitRule<SparseRows>> central_axis_rule(std::size_t);
+#define SPINNEY_INSTANTIATE(D) \
+    template Hyperplane central_axis(const GrowSite<D>&, std::span<const std::size_t>, const ClassMeans&, \
+        std::size_t); \
+    template std::unique_ptr<SplitRule<D>> central_axis_rule(std::size_t);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -75,14 +75,10 @@ ClassMeans class_means(const GrowSite<D>& site, std::span<const std::size_t> lab
     return found;
 }
 
-template std::vector<std::size_t> labels_of(const GrowSite<DenseRows>&);
-template std::vector<std::size_t> labels_of(const GrowSite<ByteRows>&);
-template std::vector<std::size_t> labels_of(const GrowSite<SparseRows>&);
-template ClassMeans class_means(const GrowSite<DenseRows>&, std::span<const std::size_t>);
-template ClassMeans class_means(const GrowSite<ByteRows>&, std::span<const std::size_t>);
-template ClassMeans class_means(const GrowSite<SparseRows>&, std::span<const std::size_t>);
-template double squared_distance(const GrowSite<DenseRows>&, std::span<const double>, std::span<const double>);
-template double squared_distance(const GrowSite<ByteRows>&, std::span<const double>, std::span<const double>);
-template double squared_distance(const GrowSite<SparseRows>&, std::span<const double>, std::span<const double>);
+#define SPINNEY_INSTANTIATE(D) \
+    template std::vector<std::size_t> labels_of(const GrowSite<D>&); \
+    template ClassMeans class_means(const GrowSite<D>&, std::span<const std::size_t>); \
+    template double squared_distance(const GrowSite<D>&, std::span<const double>, std::span<const double>);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -48,7 +48,7 @@ public:
         fit(sides);
     }
 
-    /// Fractions or means of the rows on the two sides.
+    /// Fractions or means of the rows on the two sides [C, Alg. 1, line 2].
     void fit(const Tally& sides) {
         const double prior = prior_share * targets_.total_weight() / static_cast<double>(targets_.size());
         for (std::size_t side = 0; side < 2; ++side) {
@@ -67,12 +67,13 @@ public:
     /// Loss of entry i in the leaf of a side.
     [[nodiscard]] double loss(std::size_t side, std::size_t i) const {
         if (targets_.has_classes()) return losses_[side][targets_.label(i)];
-        double sum = 0.0;
+        double sum = 0.0;  // [C, eq. (4)]
         const auto values = targets_.values(i);
         for (std::size_t k = 0; k < values.size(); ++k) sum += squared(theta_[side][k] - values[k] * inverse_unit_);
         return sum;
     }
 
+    /// Gradient of the loss by θ, of one row; that of the log of the sum in eq. (3) is left to `step`.
     void add_gradient(std::size_t side, std::size_t i, double weight) {
         if (targets_.has_classes()) {
             gradient_[side][targets_.label(i)] -= weight;
@@ -83,11 +84,12 @@ public:
         for (std::size_t k = 0; k < values.size(); ++k) gradient_[side][k] += 2.0 * weight * (theta_[side][k] - values[k] * inverse_unit_);
     }
 
+    /// Step of θ against the gradient [C, Alg. 1, lines 10 and 13].
     void step(double learning_rate, double momentum, double total_weight) {
         for (std::size_t side = 0; side < 2; ++side) {
             for (std::size_t k = 0; k < theta_[side].size(); ++k) {
                 double slope = gradient_[side][k];
-                if (targets_.has_classes()) slope += weights_[side] * std::exp(-losses_[side][k]);  // p_k
+                if (targets_.has_classes()) slope += weights_[side] * std::exp(-losses_[side][k]);  // p_k of [C, eq. (1)]
                 velocity_[side][k] = momentum * velocity_[side][k] - slope / total_weight;
                 theta_[side][k] += learning_rate * velocity_[side][k];
                 gradient_[side][k] = 0.0;
@@ -107,7 +109,7 @@ private:
             double sum = 0.0;
             for (double t : theta_[side]) sum += std::exp(t - most);
             const double log_sum = most + std::log(sum);
-            for (std::size_t k = 0; k < theta_[side].size(); ++k) losses_[side][k] = log_sum - theta_[side][k];
+            for (std::size_t k = 0; k < theta_[side].size(); ++k) losses_[side][k] = log_sum - theta_[side][k];  // [C, eq. (3)]
         }
     }
 
@@ -272,8 +274,10 @@ private:
             const double s = score(i);
             const double row_weight = site_.targets.weight(i);
             weight += row_weight;
+            // [C, Alg. 1, line 8]: which term of the maximum in eq. (11) counts.
             const std::size_t worst = leaves_.loss(0, i) - s >= leaves_.loss(1, i) + s ? 0 : 1;
             leaves_.add_gradient(worst, i, row_weight);
+            // [C, Alg. 1, lines 9 and 12]: 1 + s or -(1 - s) times the row.
             const int pull = worst == 0 ? 1 + side_[i] : -(1 - side_[i]);
             if (pull == 0) continue;
             active_.push_back(site_.reach[i]);
@@ -321,6 +325,7 @@ private:
         }
     }
 
+    /// [C, Alg. 1, lines 15 and 16]: back to |w|^2 <= ν, the constraint of eq. (9).
     void project() {
         const double norm = squared_norm();
         if (norm > options_.max_norm) {
@@ -375,8 +380,8 @@ std::unique_ptr<SplitRule<D>> co2_rule(const CO2Options& options) {
     return std::make_unique<CO2Rule<D>>(options);
 }
 
-template std::unique_ptr<SplitRule<DenseRows>> co2_rule(const CO2Options&);
-template std::unique_ptr<SplitRule<ByteRows>> co2_rule(const CO2Options&);
-template std::unique_ptr<SplitRule<SparseRows>> co2_rule(const CO2Options&);
+#define SPINNEY_INSTANTIATE(D) \
+    template std::unique_ptr<SplitRule<D>> co2_rule(const CO2Options&);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -97,11 +97,9 @@ std::unique_ptr<SplitRule<D>> projections_rule(std::size_t most_columns) {
     return std::make_unique<ProjectionsRule<D>>(most_columns);
 }
 
-template std::unique_ptr<SplitRule<DenseRows>> probes_rule();
-template std::unique_ptr<SplitRule<ByteRows>> probes_rule();
-template std::unique_ptr<SplitRule<SparseRows>> probes_rule();
-template std::unique_ptr<SplitRule<DenseRows>> projections_rule(std::size_t);
-template std::unique_ptr<SplitRule<ByteRows>> projections_rule(std::size_t);
-template std::unique_ptr<SplitRule<SparseRows>> projections_rule(std::size_t);
+#define SPINNEY_INSTANTIATE(D) \
+    template std::unique_ptr<SplitRule<D>> probes_rule(); \
+    template std::unique_ptr<SplitRule<D>> projections_rule(std::size_t);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

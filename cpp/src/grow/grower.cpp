@@ -157,11 +157,9 @@ GrownTree grow_tree(const D& rows, const Scaling& scaling, const Targets& target
     return Grower<D>(rows, scaling, targets, rule, options, judge_weights).grow();
 }
 
-template GrownTree grow_tree(const DenseRows&, const Scaling&, const Targets&, const SplitRule<DenseRows>&,
-                             const GrowOptions&, std::span<const double>);
-template GrownTree grow_tree(const ByteRows&, const Scaling&, const Targets&, const SplitRule<ByteRows>&,
-                             const GrowOptions&, std::span<const double>);
-template GrownTree grow_tree(const SparseRows&, const Scaling&, const Targets&, const SplitRule<SparseRows>&,
-                             const GrowOptions&, std::span<const double>);
+#define SPINNEY_INSTANTIATE(D) \
+    template GrownTree grow_tree(const D&, const Scaling&, const Targets&, const SplitRule<D>&, const \
+        GrowOptions&, std::span<const double>);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

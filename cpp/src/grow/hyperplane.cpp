@@ -89,9 +89,9 @@ void gather_columns<SparseRows>(const SparseRows& rows, std::span<const std::uin
     }
 }
 
-template void score_rows(const DenseRows&, std::span<const std::uint32_t>, const Hyperplane&, std::span<float>);
-template void score_rows(const ByteRows&, std::span<const std::uint32_t>, const Hyperplane&, std::span<float>);
-template void score_rows(const SparseRows&, std::span<const std::uint32_t>, const Hyperplane&, std::span<float>);
+#define SPINNEY_INSTANTIATE(D) \
+    template void score_rows(const D&, std::span<const std::uint32_t>, const Hyperplane&, std::span<float>);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 template void gather_columns(const DenseRows&, std::span<const std::uint32_t>, std::span<const std::uint32_t>, std::span<float>);
 template void gather_columns(const ByteRows&, std::span<const std::uint32_t>, std::span<const std::uint32_t>, std::span<float>);
 

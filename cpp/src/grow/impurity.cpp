@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 
+#include "sort_key.hpp"
 #include "spinney/parallel.hpp"
 
 namespace spinney {
@@ -36,11 +36,8 @@ double squared_length(std::span<const double> v) {
     return sum;
 }
 
-/// Bits of a float as a number of the same order.
-std::uint32_t ordered_bits(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value == 0.0F ? 0.0F : value);
-    return (bits >> 31U) != 0 ? ~bits : bits | (1U << 31U);
-}
+/// -0 is the same score as 0: between the two lies no cut.
+float without_sign_of_zero(float score) { return score == 0.0F ? 0.0F : score; }
 
 }  // namespace
 
@@ -130,11 +127,11 @@ NodeTargets::NodeTargets(const Targets& targets, std::span<const std::uint32_t> 
 
 std::vector<std::uint32_t> order_of(std::span<const float> scores) {
     std::vector<std::uint64_t> keys(scores.size());
-    for (std::size_t i = 0; i < scores.size(); ++i) keys[i] = std::uint64_t{ordered_bits(scores[i])} << 32U | i;
+    for (std::size_t i = 0; i < scores.size(); ++i) keys[i] = sort_key(without_sign_of_zero(scores[i]), i);
     std::ranges::sort(keys);
     check_stop_after(keys.size());
     std::vector<std::uint32_t> order(scores.size());
-    for (std::size_t i = 0; i < scores.size(); ++i) order[i] = static_cast<std::uint32_t>(keys[i]);
+    for (std::size_t i = 0; i < scores.size(); ++i) order[i] = place_of(keys[i]);
     return order;
 }
 

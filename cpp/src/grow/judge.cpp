@@ -74,8 +74,8 @@ double judged_loss(const GrowSite<D>& site, const Hyperplane& plane) {
     return loss;
 }
 
-template double judged_loss(const GrowSite<DenseRows>&, const Hyperplane&);
-template double judged_loss(const GrowSite<ByteRows>&, const Hyperplane&);
-template double judged_loss(const GrowSite<SparseRows>&, const Hyperplane&);
+#define SPINNEY_INSTANTIATE(D) \
+    template double judged_loss(const GrowSite<D>&, const Hyperplane&);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

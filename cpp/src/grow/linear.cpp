@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "cholesky.hpp"
 #include "spinney/grow/class_means.hpp"
 #include "spinney/parallel.hpp"
 #include "spinney/solve_linear.hpp"
@@ -85,24 +86,20 @@ std::vector<double> draw_groups(const GrowSite<D>& site, const Block& block, Ran
     return groups;
 }
 
-/// Solves A x = b for a positive definite A by Cholesky; false if it is not.
+/// Solves A x = b for a positive definite A; false if it is not.
 bool solve_positive(std::vector<double>& a, std::span<double> b) {
     const std::size_t n = b.size();
-    for (std::size_t j = 0; j < n; ++j) {
-        double* row = a.data() + j * n;
-        for (std::size_t k = 0; k < j; ++k) {
-            check_stop_at(k);
-            double sum = row[k];
-            for (std::size_t l = 0; l < k; ++l) sum -= row[l] * a[k * n + l];
-            row[k] = sum / a[k * n + k];
-        }
-        double pivot = row[j];
-        for (std::size_t k = 0; k < j; ++k) pivot -= row[k] * row[k];
-        if (!(pivot > 0.0)) return false;
-        row[j] = std::sqrt(pivot);
-        for (std::size_t k = 0; k < j; ++k) b[j] -= row[k] * b[k];
-        b[j] /= row[j];
-    }
+    const auto rest = [](double value, const double* x, const double* y, std::size_t size) {
+        for (std::size_t l = 0; l < size; ++l) value -= x[l] * y[l];
+        return value;
+    };
+    const auto root = [](std::size_t /*i*/, double& pivot) {
+        const bool is_positive = pivot > 0.0;
+        pivot = std::sqrt(pivot);
+        return is_positive;
+    };
+    if (!factor_cholesky(a, n, rest, root)) return false;
+    substitute_lower(a, 1, b);
     for (std::size_t j = n; j-- > 0;) {
         for (std::size_t k = j + 1; k < n; ++k) b[j] -= a[k * n + j] * b[k];
         b[j] /= a[j * n + j];
@@ -244,8 +241,8 @@ std::unique_ptr<SplitRule<D>> linear_rule(LinearModel model, double ridge) {
     return std::make_unique<LinearRule<D>>(model, ridge);
 }
 
-template std::unique_ptr<SplitRule<DenseRows>> linear_rule(LinearModel, double);
-template std::unique_ptr<SplitRule<ByteRows>> linear_rule(LinearModel, double);
-template std::unique_ptr<SplitRule<SparseRows>> linear_rule(LinearModel, double);
+#define SPINNEY_INSTANTIATE(D) \
+    template std::unique_ptr<SplitRule<D>> linear_rule(LinearModel, double);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -256,8 +256,8 @@ std::unique_ptr<SplitRule<D>> oc1_rule(std::size_t n_restarts, std::size_t n_jum
     return std::make_unique<OC1Rule<D>>(n_restarts, n_jumps);
 }
 
-template std::unique_ptr<SplitRule<DenseRows>> oc1_rule(std::size_t, std::size_t);
-template std::unique_ptr<SplitRule<ByteRows>> oc1_rule(std::size_t, std::size_t);
-template std::unique_ptr<SplitRule<SparseRows>> oc1_rule(std::size_t, std::size_t);
+#define SPINNEY_INSTANTIATE(D) \
+    template std::unique_ptr<SplitRule<D>> oc1_rule(std::size_t, std::size_t);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -10,7 +10,8 @@
 namespace spinney {
 namespace {
 
-/// +1 for the classes of the set that the second anchor heads, -1 for the others: each class joins the nearer anchor.
+/// +1 for the classes of the set that the second anchor heads, -1 for the others: each class joins the nearer anchor
+/// (S_2 and S_1 of [H, section 2]).
 template <Design D>
 std::vector<int> sides_of_classes(const GrowSite<D>& site, const ClassMeans& means) {
     std::vector<int> sides(means.labels.back() + 1);
@@ -46,7 +47,7 @@ public:
         return compact(best_w_, best_offset_);
     }
 
-    /// Whether most of some class lies on another side than most of another.
+    /// Whether most of some class lies on another side than most of another; if not, [H, section 2] takes a central axis.
     [[nodiscard]] bool separates(const Hyperplane& plane) const {
         std::vector<float> scores(labels_.size());
         score_rows(site_.rows, site_.reach, plane, std::span(scores));
@@ -70,7 +71,7 @@ private:
         return side(i) > 0 ? !(score >= 0.0) : score >= 0.0;
     }
 
-    /// The fixed increment: the row itself. A row that counts more than the mean row steps farther.
+    /// The fixed increment [H, section 2]: the row itself. A row that counts more than the mean row steps farther.
     void correct(std::uint32_t i) {
         const double slope = side(i) * site_.targets.weight(i) / unit_;
         add(site_.rows, site_.reach[i], static_cast<float>(slope));
@@ -138,8 +139,8 @@ std::unique_ptr<SplitRule<D>> perceptron_rule(std::size_t max_iter, std::size_t 
     return std::make_unique<PerceptronRule<D>>(max_iter, n_steps);
 }
 
-template std::unique_ptr<SplitRule<DenseRows>> perceptron_rule(std::size_t, std::size_t);
-template std::unique_ptr<SplitRule<ByteRows>> perceptron_rule(std::size_t, std::size_t);
-template std::unique_ptr<SplitRule<SparseRows>> perceptron_rule(std::size_t, std::size_t);
+#define SPINNEY_INSTANTIATE(D) \
+    template std::unique_ptr<SplitRule<D>> perceptron_rule(std::size_t, std::size_t);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

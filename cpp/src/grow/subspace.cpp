@@ -40,8 +40,8 @@ std::unique_ptr<SplitRule<D>> in_subspaces(std::unique_ptr<SplitRule<D>> rule) {
     return std::make_unique<SubspaceRule<D>>(std::move(rule));
 }
 
-template std::unique_ptr<SplitRule<DenseRows>> in_subspaces(std::unique_ptr<SplitRule<DenseRows>>);
-template std::unique_ptr<SplitRule<ByteRows>> in_subspaces(std::unique_ptr<SplitRule<ByteRows>>);
-template std::unique_ptr<SplitRule<SparseRows>> in_subspaces(std::unique_ptr<SplitRule<SparseRows>>);
+#define SPINNEY_INSTANTIATE(D) \
+    template std::unique_ptr<SplitRule<D>> in_subspaces(std::unique_ptr<SplitRule<D>>);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney
