@@ -1,3 +1,6 @@
+/// Eq. (6) of [F] Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision forests: Forest Alternating
+/// Optimization", with squared loss and l1 penalty, by coordinate descent.
+
 #include "spinney/leaf_lasso.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-/// Tree Alternating Optimization of one tree: the state of the tree under optimisation and the steps
+/// Tree Alternating Optimization ([B] "Ensembles of bagged TAO trees", section 3) of one tree: the state of the tree under optimisation and the steps
 /// over one level of splits and over the leaves. Which step comes when is decided by the caller.
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class SplitKind : std::uint8_t { oblique, axis };
 struct OptimizerOptions {
     SplitKind split = SplitKind::oblique;
     LinearOptions solver;  ///< its alpha is the sparsity weight of the splits
-    std::size_t max_features = 0;  ///< columns drawn for each split (bagged-tao §6.3, "local"); 0 for all
+    std::size_t max_features = 0;  ///< columns drawn for each split ([B] section 6.3, "local"); 0 for all
     std::size_t n_threads = 1;
     std::uint64_t seed = 0;
     std::uint64_t start_seed = 0;  ///< draws the random start alone

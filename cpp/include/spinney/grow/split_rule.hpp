@@ -79,7 +79,7 @@ template <Design D>
 [[nodiscard]] std::unique_ptr<SplitRule<D>> co2_rule(const CO2Options& options);
 
 /// Upper bound on the loss of a row of this score, which pays left_loss if the score is negative and right_loss if not
-/// (co2-forest, eq. (5)). It falls as the score grows in size (eq. (8)).
+/// (right side of co2-forest, eq. (5)). It falls as the score grows in size (eq. (8)).
 [[nodiscard]] inline double stump_bound(double score, double left_loss, double right_loss) {
     return std::max(left_loss - score, right_loss + score) - std::fabs(score);
 }
