@@ -21,15 +21,17 @@ PYTHON_HELP := spinney needs Python 3.11 or newer with venv: install it (Debian,
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test venv install lint types cpp-test cpp-sanitize py-test docs docs-check fuzz fuzz-asan kill-test clean FORCE
+.PHONY: help demo test venv install lint types cpp-test cpp-sanitize cpp-tsan cpp-tidy py-test docs docs-check fuzz fuzz-asan kill-test clean FORCE
 
 help:
 	@echo "make demo          install, train on bundled data, print a table, write demo.png"
-	@echo "make test          the next six"
-	@echo "make lint          ruff, the layers of the imports, oxlint on the explorer"
+	@echo "make test          the next eight"
+	@echo "make lint          ruff, the layers of the imports, oxlint on the explorer, the layout of the C++"
 	@echo "make types         mypy --strict"
 	@echo "make cpp-test      the C++ core by itself"
+	@echo "make cpp-tidy      clang-tidy on the core"
 	@echo "make cpp-sanitize  the same under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make cpp-tsan      the tests that start threads under ThreadSanitizer"
 	@echo "make py-test       pytest"
 	@echo "make docs-check    the pages without running the examples: no warning, no broken link"
 	@echo "make docs          not part of test: the whole site in build/docs, examples run"
@@ -43,7 +45,7 @@ demo: $(VENV)/.installed-plot,cli
 
 # One after the other, cheap checks first, whatever -j says.
 test: $(VENV)/.installed-test
-	@for step in lint types cpp-test cpp-sanitize py-test docs-check; do \
+	@for step in lint types cpp-test cpp-tidy cpp-sanitize cpp-tsan py-test docs-check; do \
 		echo "== make $$step"; $(MAKE) --no-print-directory $$step || exit 1; done
 
 venv: $(BIN)/python
@@ -57,15 +59,31 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 	@mkdir -p $(BUILD)/lint && cat src/spinney/report/assets/*.js > $(BUILD)/lint/explorer.js
 	$(BIN)/oxlint --deny-warnings --config .oxlintrc.json $(BUILD)/lint/explorer.js
+	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
 
 types: $(VENV)/.installed-test
 	$(BIN)/mypy --strict
 
+CXX_FILES := $(shell find cpp bindings -name '*.cpp' -o -name '*.hpp' 2>/dev/null)
+
 cpp-test: $(VENV)/.installed-test
 	$(call run-cpp-tests,cpp-test,-DCMAKE_BUILD_TYPE=Release)
 
+# In a variable, for a comma would end the argument of a call.
+ADDRESS := address,undefined
+
 cpp-sanitize: $(VENV)/.installed-test
-	$(call run-cpp-tests,cpp-sanitize,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DSPINNEY_SANITIZE=ON)
+	$(call run-cpp-tests,cpp-sanitize,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DSPINNEY_SANITIZE=$(ADDRESS))
+
+# The compilation of cpp-test says how; it is configured here, not built.
+cpp-tidy: $(VENV)/.installed-test
+	$(call configure-cpp-tests,cpp-test,-DCMAKE_BUILD_TYPE=Release)
+	find cpp/src -name '*.cpp' -print0 | xargs -0 -n 4 -P 2 $(BIN)/clang-tidy -p $(BUILD)/cpp-test --quiet
+
+# Only the tests that start threads.
+cpp-tsan: $(VENV)/.installed-test
+	$(call build-cpp-tests,cpp-tsan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DSPINNEY_SANITIZE=thread)
+	$(BUILD)/cpp-tsan/spinney_tests thread task interrupt exception
 
 py-test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest
@@ -87,7 +105,7 @@ fuzz: $(VENV)/.installed-test
 ASAN := $(BUILD)/fuzz-asan
 fuzz-asan: $(VENV)/.installed-test
 	$(BIN)/cmake -S . -B $(ASAN) -G Ninja -DCMAKE_MAKE_PROGRAM="$(abspath $(BIN)/ninja)" \
-		-DCMAKE_BUILD_TYPE=RelWithDebInfo -DSPINNEY_SANITIZE=ON -DPython_EXECUTABLE="$(abspath $(BIN)/python)" \
+		-DCMAKE_BUILD_TYPE=RelWithDebInfo -DSPINNEY_SANITIZE=$(ADDRESS) -DPython_EXECUTABLE="$(abspath $(BIN)/python)" \
 		-Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)"
 	$(BIN)/cmake --build $(ASAN) --target _core
 	rm -rf $(ASAN)/site && mkdir -p $(ASAN)/site && cp -r src/spinney $(ASAN)/site/
@@ -104,11 +122,19 @@ clean:
 	rm -rf $(BUILD) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo.png
 	rm -f $(VENV)/.installed-* $(VENV)/.build-tools $(SOURCE_LIST)
 
-# $(call run-cpp-tests,folder,options): configure, build and run the tests of the core.
-define run-cpp-tests
+# $(call configure-cpp-tests,folder,options) and so on: configure, build and run the tests of the core.
+define configure-cpp-tests
 	$(BIN)/cmake -S . -B $(BUILD)/$(1) -G Ninja -DCMAKE_MAKE_PROGRAM="$(abspath $(BIN)/ninja)" \
-		-DSPINNEY_BUILD_TESTS=ON -DSPINNEY_BUILD_PYTHON=OFF $(2)
+		-DSPINNEY_BUILD_TESTS=ON -DSPINNEY_BUILD_PYTHON=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON $(2)
+endef
+
+define build-cpp-tests
+	$(call configure-cpp-tests,$(1),$(2))
 	$(BIN)/cmake --build $(BUILD)/$(1)
+endef
+
+define run-cpp-tests
+	$(call build-cpp-tests,$(1),$(2))
 	$(BIN)/ctest --test-dir $(BUILD)/$(1) --output-on-failure
 endef
 

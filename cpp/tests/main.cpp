@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <exception>
 #include <iostream>
+#include <span>
+#include <string_view>
 
 #include "check.hpp"
 
@@ -19,6 +22,12 @@ bool passes(const Test& test) {
     return n_broken == 0;
 }
 
+/// Whether the name of a test has one of the words in it, or there are none.
+bool is_wanted(const Test& test, std::span<char*> words) {
+    return words.empty() ||
+           std::ranges::any_of(words, [&](std::string_view word) { return test.name.find(word) != std::string_view::npos; });
+}
+
 }  // namespace
 
 void fail(const std::string& what, const std::source_location& where) {
@@ -28,14 +37,17 @@ void fail(const std::string& what, const std::source_location& where) {
 
 }  // namespace spinney::test
 
-int main() {
+/// Runs all tests, or those whose names have one of the given words.
+int main(int n_arguments, char** arguments) {
     using namespace spinney::test;
+    const std::span<char*> words(arguments + 1, static_cast<std::size_t>(n_arguments) - 1);
     std::size_t n_passed = 0;
     std::size_t n_failed = 0;
     for (const auto& tests :
          {simd_tests(), parallel_tests(), powers_tests(), readout_tests(), route_tests(), forest_tests(), gains_tests(), solver_tests(), leaf_tests(), leaf_lasso_tests(), leaf_system_tests(), optimizer_tests(),
           grow_tests(), extend_tests()})
-        for (const Test& test : tests) ++(passes(test) ? n_passed : n_failed);
+        for (const Test& test : tests)
+            if (is_wanted(test, words)) ++(passes(test) ? n_passed : n_failed);
     std::cout << n_passed << " passed, " << n_failed << " failed\n";
     return n_failed == 0 ? 0 : 1;
 }
