@@ -15,7 +15,7 @@ namespace {
 /// Rows of a block, and the floats that they may have together: the more rows, the longer a tree is used
 /// once it is in the cache; beyond these sizes nothing is gained.
 constexpr std::size_t most_block_rows = 4096;
-constexpr std::size_t most_block_floats = 512 * 1024;
+constexpr std::size_t most_block_floats = std::size_t{512} * 1024;
 /// Rows worth a thread of their own.
 constexpr std::size_t least_task_rows = 64;
 /// Blocks of very wide rows are small: so many rows share a buffer, which is filled with zeros only once.

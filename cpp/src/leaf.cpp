@@ -144,6 +144,7 @@ double weighted_median(std::span<const double> values, std::span<const double> w
         double at, weight;
     };
     std::vector<Jump> jumps;
+    jumps.reserve(values.size() + 1);
     for (std::size_t i = 0; i < values.size(); ++i) jumps.push_back({values[i], weights[i]});
     if (penalty.l1 > 0.0) jumps.push_back({0.0, penalty.l1});
     std::ranges::stable_sort(jumps, {}, &Jump::at);

@@ -263,7 +263,10 @@ private:
     /// Larger penalties first. The slope of the squares is twice the sum over a leaf; the first is half of the largest slope.
     Outcome descend_in_stages(double l1, double tolerance) {
         double stage = std::min(residual_.steepest(), std::ldexp(l1, max_halvings));
-        for (; stage > 1.5 * l1; stage *= 0.5) descend(stage);
+        while (stage > 1.5 * l1) {
+            descend(stage);
+            stage *= 0.5;
+        }
         return finish(l1, tolerance);
     }
 

@@ -37,7 +37,7 @@ Level choose() {
     return found == all.end() ? all.back() : *found;
 }
 
-Level level = choose();  // set once at load; only tests change it
+Level level = choose();  // NOLINT(bugprone-throwing-static-initialization): set once at load; only tests change it
 
 }  // namespace
 

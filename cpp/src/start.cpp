@@ -63,8 +63,10 @@ std::uint32_t row_at(double share, std::span<const std::uint32_t> rows, std::spa
     double total = 0.0;
     for (std::uint32_t row : rows) total += weights[row];
     double passed = 0.0;
-    for (std::uint32_t row : rows)
-        if ((passed += weights[row]) > share * total) return row;
+    for (std::uint32_t row : rows) {
+        passed += weights[row];
+        if (passed > share * total) return row;
+    }
     return rows.back();
 }
 

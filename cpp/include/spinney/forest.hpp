@@ -110,7 +110,7 @@ public:
 
 private:
     /// How the hyperplanes of a tree are kept: one weight each, non-zeros, or padded rows.
-    enum class Form { axis, sparse, padded };
+    enum class Form : std::uint8_t { axis, sparse, padded };
     struct PackedTree {
         Form form = Form::axis;
         Form leaf_form = Form::sparse;

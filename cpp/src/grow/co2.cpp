@@ -358,7 +358,7 @@ class CO2Rule final : public SplitRule<D> {
 public:
     explicit CO2Rule(const CO2Options& options) : options_(options) {}
     Hyperplane find(const GrowSite<D>& site, Random random) const override {
-        const Hyperplane start = best_axis(site, random);
+        Hyperplane start = best_axis(site, random);
         if (start.is_empty()) return start;
         const Hyperplane plane = Stump<D>(site, options_, start, random).result();
         return is_overfitted(site, start, plane) ? start : plane;
