@@ -59,12 +59,10 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 	@mkdir -p $(BUILD)/lint && cat src/spinney/report/assets/*.js > $(BUILD)/lint/explorer.js
 	$(BIN)/oxlint --deny-warnings --config .oxlintrc.json $(BUILD)/lint/explorer.js
-	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
+	find cpp bindings -name '*.?pp' -print0 | xargs -0 $(BIN)/clang-format --dry-run -Werror
 
 types: $(VENV)/.installed-test
 	$(BIN)/mypy --strict
-
-CXX_FILES := $(shell find cpp bindings -name '*.cpp' -o -name '*.hpp' 2>/dev/null)
 
 cpp-test: $(VENV)/.installed-test
 	$(call run-cpp-tests,cpp-test,-DCMAKE_BUILD_TYPE=Release)
