@@ -29,14 +29,16 @@ nb::ndarray<nb::numpy, T> table(const Forest& forest, const Rows& rows, std::siz
     std::vector<T> out;
     std::size_t n_rows = 0;
     run_stoppable([&] {
-        std::visit([&](const auto& d) {
-            if (d.n_features != forest.n_features())
-                throw std::invalid_argument("rows of " + std::to_string(d.n_features) + " columns for a forest of " +
-                                            std::to_string(forest.n_features()) + "; give equally many");
-            n_rows = d.n_rows;
-            out.resize(n_rows * n_columns);
-            compute(d, std::span<T>(out));
-        }, rows.design);
+        std::visit(
+            [&](const auto& d) {
+                if (d.n_features != forest.n_features())
+                    throw std::invalid_argument("rows of " + std::to_string(d.n_features) + " columns for a forest of " +
+                                                std::to_string(forest.n_features()) + "; give equally many");
+                n_rows = d.n_rows;
+                out.resize(n_rows * n_columns);
+                compute(d, std::span<T>(out));
+            },
+            rows.design);
     });
     return to_numpy(std::move(out), {n_rows, n_columns});
 }
@@ -49,8 +51,7 @@ std::span<const double> checked(const Vector<double>& tree_weights, const Forest
 }
 
 auto apply(const Forest& forest, const Rows& rows, std::size_t n_threads) {
-    return table<std::int32_t>(forest, rows, forest.n_trees(),
-                               [&](const auto& d, auto out) { forest.apply(d, n_threads, out); });
+    return table<std::int32_t>(forest, rows, forest.n_trees(), [&](const auto& d, auto out) { forest.apply(d, n_threads, out); });
 }
 
 auto labels(const Forest& forest, const Rows& rows, std::size_t n_threads) {
@@ -64,8 +65,7 @@ auto votes(const Forest& forest, const Rows& rows, const Vector<double>& tree_we
                          [&](const auto& d, auto out) { forest.votes(d, weights, n_threads, out); });
 }
 
-auto sums(const Forest& forest, const Rows& rows, const Vector<double>& tree_weights, bool is_softmax,
-          std::size_t n_threads) {
+auto sums(const Forest& forest, const Rows& rows, const Vector<double>& tree_weights, bool is_softmax, std::size_t n_threads) {
     const auto weights = checked(tree_weights, forest);
     return table<double>(forest, rows, forest.n_outputs(),
                          [&](const auto& d, auto out) { forest.sums(d, weights, is_softmax, n_threads, out); });

@@ -15,13 +15,14 @@ namespace {
 
 void check_penalty(const char* name, double penalty) {
     if (!(penalty > 0.0))
-        throw std::invalid_argument(std::string(name) + "=" + std::to_string(penalty) + " leaves the leaves undetermined; give a number > 0");
+        throw std::invalid_argument(std::string(name) + "=" + std::to_string(penalty) +
+                                    " leaves the leaves undetermined; give a number > 0");
 }
 
 /// A regression on the leaves, with the arrays it borrows.
 template <class Regression>
 class Owned {
-public:
+  public:
     Owned(Matrix<std::uint32_t> leaves, Vector<double> weights, std::size_t n_leaves, double penalty, std::size_t matrix_limit,
           std::size_t n_threads)
         : leaves_(std::move(leaves)), weights_(std::move(weights)), n_leaves_(n_leaves), n_threads_(n_threads) {
@@ -31,7 +32,7 @@ public:
 
     template <class... Numbers>
     [[nodiscard]] nb::ndarray<nb::numpy, double> solve(const Matrix<double>& targets, const Matrix<double>& start,
-                                                         Numbers... tolerance) const {
+                                                       Numbers... tolerance) const {
         const std::size_t n_outputs = targets.shape(1);
         if (targets.shape(0) != weights_.shape(0) || start.shape(0) != n_leaves_ || start.shape(1) != n_outputs)
             throw std::invalid_argument("targets need one row a row, the start one row a leaf, and both the same columns");
@@ -47,7 +48,7 @@ public:
         return to_numpy(std::move(sums), {weights_.shape(0), values.shape(1)});
     }
 
-private:
+  private:
     [[nodiscard]] LeafDesign design() const {
         return {{leaves_.data(), leaves_.size()}, span_of(weights_), leaves_.shape(0), n_leaves_};
     }
@@ -78,12 +79,15 @@ nb::class_<Owned<Regression>> bind_regression(nb::module_& m, const char* name, 
 }  // namespace
 
 void bind_leaf_system(nb::module_& m) {
-    bind_regression<LeafSystem>(m, "LeafSystem", "l2", "direct_limit", "Ridge regression on all leaves of a forest, whose splits are fixed.")
-        .def("solve", &Owned<LeafSystem>::solve<double, double, std::size_t>, array_arg("targets"), array_arg("start"), nb::arg("tolerance"),
-             nb::arg("of_start") = 0.0, nb::arg("max_iterations") = StopRule{}.max_iterations,
-             "Leaf values of least penalised squares. Conjugate gradients leave a share `tolerance` of the gradient of leaves that "
+    bind_regression<LeafSystem>(m, "LeafSystem", "l2", "direct_limit",
+                                "Ridge regression on all leaves of a forest, whose splits are fixed.")
+        .def("solve", &Owned<LeafSystem>::solve<double, double, std::size_t>, array_arg("targets"), array_arg("start"),
+             nb::arg("tolerance"), nb::arg("of_start") = 0.0, nb::arg("max_iterations") = StopRule{}.max_iterations,
+             "Leaf values of least penalised squares. Conjugate gradients leave a share `tolerance` of the gradient of leaves "
+             "that "
              "are all zero, or `of_start` of that at the start, whichever is more.");
-    bind_regression<LeafLasso>(m, "LeafLasso", "l1", "gram_limit", "Lasso regression on all leaves of a forest, whose splits are fixed.")
+    bind_regression<LeafLasso>(m, "LeafLasso", "l1", "gram_limit",
+                               "Lasso regression on all leaves of a forest, whose splits are fixed.")
         .def("solve", &Owned<LeafLasso>::solve<double>, array_arg("targets"), array_arg("start"), nb::arg("tolerance"),
              "Leaf values of least penalised squares.");
 }

@@ -32,7 +32,8 @@ auto objective(Optimizer& self, const std::optional<Vector<std::uint8_t>>& count
     const auto flags = counts ? span_of(*counts) : std::span<const std::uint8_t>();
     const std::size_t n_nodes = self.topology().n_nodes();
     if (counts && flags.size() != n_nodes)
-        throw std::invalid_argument(std::to_string(flags.size()) + " flags; give one for each of the " + std::to_string(n_nodes) + " nodes");
+        throw std::invalid_argument(std::to_string(flags.size()) + " flags; give one for each of the " + std::to_string(n_nodes) +
+                                    " nodes");
     const Objective found = self.run([&](auto& tree) { return tree.objective(flags); });
     return std::make_tuple(found.loss, found.penalty);
 }
@@ -64,8 +65,8 @@ auto reach(const Optimizer& self) {
 
 void bind_task(nb::module_& m) {
     nb::class_<Task>(m, "Task", "What a tree has to predict, by which loss and with which leaves.")
-        .def(nb::init<Vector<std::int32_t>, Matrix<double>, Vector<double>, std::size_t, std::string, std::string, double,
-                      double, double, std::size_t, double, double>(),
+        .def(nb::init<Vector<std::int32_t>, Matrix<double>, Vector<double>, std::size_t, std::string, std::string, double, double,
+                      double, std::size_t, double, double>(),
              array_arg("classes"), array_arg("values"), array_arg("weights"), nb::arg("n_outputs"), nb::arg("loss"),
              nb::arg("leaf"), nb::arg("huber_delta"), nb::arg("leaf_alpha"), nb::arg("leaf_ridge"), nb::arg("leaf_epochs"),
              nb::arg("constant_l1") = 0.0, nb::arg("constant_l2") = 0.0);
@@ -73,18 +74,27 @@ void bind_task(nb::module_& m) {
 
 void bind_steps(nb::class_<Optimizer>& c) {
     c.def("draw_splits", &draw_splits, nb::arg("kind"), nb::arg("length"), nb::arg("is_axis") = false)
-        .def("limit_weights", [](Optimizer& self, std::size_t of_split, std::size_t of_leaf) {
-            self.run([&](auto& tree) { tree.limit_weights(of_split, of_leaf); });
-        }, nb::arg("of_split"), nb::arg("of_leaf"), "Most non-zero weights of a hyperplane from now on; 0 for any number.")
-        .def("solve_level", &solve_level, nb::arg("depth"), nb::arg("sweep"), nb::arg("is_guarded"), nb::arg("is_next_below") = false)
-        .def("fit_leaves", [](Optimizer& self, std::uint64_t sweep, bool is_guarded) {
-            self.run([&](auto& tree) { tree.fit_leaves(sweep, is_guarded); });
-        }, nb::arg("sweep"), nb::arg("is_guarded"))
-        .def("relax_leaves", [](Optimizer& self, double ridge) {
-            self.run([&](auto& tree) { tree.relax_leaves({.ridge = ridge}); });
-        }, nb::arg("ridge"), "Refit linear leaves on the features they use, without their penalty.")
-        .def("clear_empty_leaves", [](Optimizer& self) { self.run([](auto& tree) { tree.clear_empty_leaves(); }); },
-             "Free leaves that no row reaches of their penalty.")
+        .def(
+            "limit_weights",
+            [](Optimizer& self, std::size_t of_split, std::size_t of_leaf) {
+                self.run([&](auto& tree) { tree.limit_weights(of_split, of_leaf); });
+            },
+            nb::arg("of_split"), nb::arg("of_leaf"), "Most non-zero weights of a hyperplane from now on; 0 for any number.")
+        .def("solve_level", &solve_level, nb::arg("depth"), nb::arg("sweep"), nb::arg("is_guarded"),
+             nb::arg("is_next_below") = false)
+        .def(
+            "fit_leaves",
+            [](Optimizer& self, std::uint64_t sweep, bool is_guarded) {
+                self.run([&](auto& tree) { tree.fit_leaves(sweep, is_guarded); });
+            },
+            nb::arg("sweep"), nb::arg("is_guarded"))
+        .def(
+            "relax_leaves",
+            [](Optimizer& self, double ridge) { self.run([&](auto& tree) { tree.relax_leaves({.ridge = ridge}); }); },
+            nb::arg("ridge"), "Refit linear leaves on the features they use, without their penalty.")
+        .def(
+            "clear_empty_leaves", [](Optimizer& self) { self.run([](auto& tree) { tree.clear_empty_leaves(); }); },
+            "Free leaves that no row reaches of their penalty.")
         .def("keep", &Optimizer::keep, nb::call_guard<nb::gil_scoped_release>())
         .def("restore", [](Optimizer& self) { self.run([&](auto& tree) { tree.restore(self.kept()); }); });
 }
@@ -92,7 +102,8 @@ void bind_steps(nb::class_<Optimizer>& c) {
 void bind_state(nb::class_<Optimizer>& c) {
     c.def("set_tree", &set_tree, array_arg("bias"), array_arg("indptr"), array_arg("indices"), array_arg("weights"),
           array_arg("leaf_values"), array_arg("leaf_weights"))
-        .def("set_leaves", &set_leaves, array_arg("values"), "Take constant leaves fitted elsewhere, and look at changed targets.")
+        .def("set_leaves", &set_leaves, array_arg("values"),
+             "Take constant leaves fitted elsewhere, and look at changed targets.")
         .def("state", &present_state, "All that decides how the tree goes on after its leaves were fitted, to the bit.")
         .def("kept_state", &kept_state, "The same of the tree that was kept.")
         .def("set_state", &set_state, array_arg("bias"), array_arg("splits"), array_arg("leaf_values"), array_arg("leaf_weights"),
@@ -104,8 +115,9 @@ void bind_state(nb::class_<Optimizer>& c) {
 void bind_questions(nb::class_<Optimizer>& c) {
     c.def("objective", &objective, array_arg("counts") = nb::none(),
           "Loss and penalties; given a flag a node, the penalties of flagged nodes alone.")
-        .def("count_active", [](const Optimizer& self) { return self.ask([](const auto& tree) { return tree.count_active(); }); },
-             nb::call_guard<nb::gil_scoped_release>())
+        .def(
+            "count_active", [](const Optimizer& self) { return self.ask([](const auto& tree) { return tree.count_active(); }); },
+            nb::call_guard<nb::gil_scoped_release>())
         .def("care_points", &care_points, nb::arg("node"))
         .def("leaf_of", &leaf_of, "Leaf of each row, -1 for rows of no weight.")
         .def("reach", &reach)

@@ -20,9 +20,7 @@ using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 /// Walks for which other threads should get the interpreter: giving it away costs more than a single row takes.
 constexpr std::size_t least_walks_apart = 1024;
 
-std::vector<double> copy_of(const Vector<double>& values) {
-    return {values.data(), values.data() + values.shape(0)};
-}
+std::vector<double> copy_of(const Vector<double>& values) { return {values.data(), values.data() + values.shape(0)}; }
 
 Says says_of(std::string_view name) {
     if (name == "label") return Says::label;
@@ -51,8 +49,8 @@ std::vector<float> copy_rows(const AnyArray& values, std::size_t n_rows, std::si
     std::vector<float> copy(n_rows * n_features);
     for (std::size_t n = 0; n < n_rows; ++n)
         for (std::size_t j = 0; j < n_features; ++j)
-            copy[n * n_features + j] = static_cast<float>(
-                from[static_cast<std::int64_t>(n) * row_step + static_cast<std::int64_t>(j) * step]);
+            copy[n * n_features + j] =
+                static_cast<float>(from[static_cast<std::int64_t>(n) * row_step + static_cast<std::int64_t>(j) * step]);
     return copy;
 }
 
@@ -65,9 +63,8 @@ bool is_in_rows(const AnyArray& values) {
 void check_finite(const DenseRows& rows) {
     for (std::size_t i = 0; i < rows.n_rows * rows.n_features; ++i) {
         if (std::isfinite(rows.values[i])) continue;
-        throw std::invalid_argument("x[" + std::to_string(i / rows.n_features) + ", " +
-                                    std::to_string(i % rows.n_features) + "] is " +
-                                    (std::isnan(rows.values[i]) ? "missing" : "too large for float32") +
+        throw std::invalid_argument("x[" + std::to_string(i / rows.n_features) + ", " + std::to_string(i % rows.n_features) +
+                                    "] is " + (std::isnan(rows.values[i]) ? "missing" : "too large for float32") +
                                     "; give finite numbers below 3.4e38; missing values are filled by models "
                                     "that were fitted to some");
     }
@@ -76,9 +73,10 @@ void check_finite(const DenseRows& rows) {
 FloatRows checked_rows(const AnyArray& values, const Readout& readout) {
     const std::size_t n_features = readout.n_features();
     if (values.ndim() < 1 || values.ndim() > 2 || values.shape(values.ndim() - 1) != n_features)
-        throw std::invalid_argument("x has " + std::to_string(values.ndim()) + (values.ndim() == 1 ? " dimension" : " dimensions") +
-                                    " and rows of " + std::to_string(values.ndim() > 0 ? values.shape(values.ndim() - 1) : 0) +
-                                    " columns; give a row of " + std::to_string(n_features) + " numbers or a matrix of such rows");
+        throw std::invalid_argument(
+            "x has " + std::to_string(values.ndim()) + (values.ndim() == 1 ? " dimension" : " dimensions") + " and rows of " +
+            std::to_string(values.ndim() > 0 ? values.shape(values.ndim() - 1) : 0) + " columns; give a row of " +
+            std::to_string(n_features) + " numbers or a matrix of such rows");
     const std::size_t n_rows = values.ndim() == 2 ? values.shape(0) : 1;
     FloatRows out;
     if (values.dtype() == nb::dtype<float>()) {

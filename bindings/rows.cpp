@@ -59,8 +59,7 @@ void check_rows(const SparseRows& rows, std::size_t n_entries) {
 
 Rows sparse_rows(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices, const Vector<float>& data,
                  std::size_t n_features) {
-    if (indptr.shape(0) == 0 || indices.shape(0) != data.shape(0))
-        throw std::invalid_argument("CSR arrays disagree in length");
+    if (indptr.shape(0) == 0 || indices.shape(0) != data.shape(0)) throw std::invalid_argument("CSR arrays disagree in length");
     const SparseRows rows{indptr.data(), indices.data(), data.data(), indptr.shape(0) - 1, n_features};
     run_stoppable([&] { check_rows(rows, data.shape(0)); });
     return {rows, {nb::cast(indptr), nb::cast(indices), nb::cast(data)}};
@@ -69,11 +68,12 @@ Rows sparse_rows(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>&
 auto moments(const Rows& rows, const Vector<double>& weights, std::size_t n_threads) {
     const std::size_t n_rows = std::visit([](const auto& d) { return d.n_rows; }, rows.design);
     if (weights.shape(0) != n_rows)
-        throw std::invalid_argument(std::to_string(weights.shape(0)) + " weights for " + std::to_string(n_rows) + " rows; give one a row");
+        throw std::invalid_argument(std::to_string(weights.shape(0)) + " weights for " + std::to_string(n_rows) +
+                                    " rows; give one a row");
     Moments found = run_stoppable(
         [&] { return std::visit([&](const auto& d) { return column_moments(d, span_of(weights), n_threads); }, rows.design); });
-    return std::make_tuple(to_numpy(std::move(found.mean)), to_numpy(std::move(found.deviation)),
-                           to_numpy(std::move(found.low)), to_numpy(std::move(found.high)));
+    return std::make_tuple(to_numpy(std::move(found.mean)), to_numpy(std::move(found.deviation)), to_numpy(std::move(found.low)),
+                           to_numpy(std::move(found.high)));
 }
 
 }  // namespace
@@ -81,8 +81,7 @@ auto moments(const Rows& rows, const Vector<double>& weights, std::size_t n_thre
 void bind_rows(nb::module_& m) {
     nb::class_<Rows>(m, "Rows", "Dense or sparse float32 rows, borrowed from numpy arrays.")
         .def_prop_ro("n_rows", [](const Rows& r) { return std::visit([](const auto& d) { return d.n_rows; }, r.design); })
-        .def_prop_ro("n_features",
-                     [](const Rows& r) { return std::visit([](const auto& d) { return d.n_features; }, r.design); })
+        .def_prop_ro("n_features", [](const Rows& r) { return std::visit([](const auto& d) { return d.n_features; }, r.design); })
         .def_prop_ro("is_sparse", [](const Rows& r) { return std::holds_alternative<SparseRows>(r.design); });
     m.def("dense_rows", &dense_rows, array_arg("values"));
     m.def("byte_rows", &byte_rows, array_arg("values"),

@@ -24,11 +24,13 @@ TargetLoss value_loss(const std::string& name) {
 
 void check_values(const Targets& targets) {
     for (double weight : targets.weights)
-        if (!(weight >= 0.0)) throw std::invalid_argument("weight " + std::to_string(weight) + " is no weight; give numbers >= 0");
+        if (!(weight >= 0.0))
+            throw std::invalid_argument("weight " + std::to_string(weight) + " is no weight; give numbers >= 0");
     if (std::ranges::none_of(targets.weights, [](double weight) { return weight > 0.0; }))
         throw std::invalid_argument("all weights are 0; give at least one row a positive weight");
     for (std::int32_t code : targets.classes)
-        if (code < 0 || static_cast<std::size_t>(code) >= targets.n_outputs) throw std::invalid_argument("class code out of range");
+        if (code < 0 || static_cast<std::size_t>(code) >= targets.n_outputs)
+            throw std::invalid_argument("class code out of range");
 }
 
 LinearLeafOptions linear_options(const Task& task, const LinearOptions& solver) {
@@ -42,7 +44,8 @@ LinearLeafOptions linear_options(const Task& task, const LinearOptions& solver) 
 
 std::unique_ptr<Leaves> constant_leaves(const Task& task, const Targets& targets, std::size_t n_leaves) {
     if (targets.values.empty()) return constant_class_leaves(targets, n_leaves, class_loss(task.loss));
-    return constant_value_leaves(targets, n_leaves, value_loss(task.loss), task.huber_delta, {task.constant_l1, task.constant_l2});
+    return constant_value_leaves(targets, n_leaves, value_loss(task.loss), task.huber_delta,
+                                 {task.constant_l1, task.constant_l2});
 }
 
 }  // namespace
@@ -51,14 +54,15 @@ void refuse(const std::string& what, const std::string& value, const std::string
     throw std::invalid_argument(what + "='" + value + "' is not known; give " + accepted);
 }
 
-Targets targets_of(const Task& task, std::size_t n_rows, std::size_t n_features, std::initializer_list<std::size_t> scaling_sizes) {
+Targets targets_of(const Task& task, std::size_t n_rows, std::size_t n_features,
+                   std::initializer_list<std::size_t> scaling_sizes) {
     const Targets targets{span_of(task.classes), {task.values.data(), task.values.size()}, span_of(task.weights), task.n_outputs};
     const auto fits = [](std::size_t size, std::size_t wanted) { return size == 0 || size == wanted; };
-    const bool has_targets = fits(targets.classes.size(), n_rows) && fits(targets.values.size(), n_rows * targets.n_outputs)
-                             && !(targets.classes.empty() && targets.values.empty());
+    const bool has_targets = fits(targets.classes.size(), n_rows) && fits(targets.values.size(), n_rows * targets.n_outputs) &&
+                             !(targets.classes.empty() && targets.values.empty());
     check_row_count(n_rows);
-    if (n_rows == 0 || targets.weights.size() != n_rows || !has_targets
-        || std::ranges::any_of(scaling_sizes, [&](std::size_t size) { return size != n_features; }))
+    if (n_rows == 0 || targets.weights.size() != n_rows || !has_targets ||
+        std::ranges::any_of(scaling_sizes, [&](std::size_t size) { return size != n_features; }))
         throw std::invalid_argument("targets, weights and scaling must agree with the rows");
     check_values(targets);
     return targets;
@@ -69,7 +73,8 @@ std::unique_ptr<Leaves> make_leaves(const Task& task, const Rows& rows, const Sc
     if (task.leaf != "constant" && task.leaf != "linear") refuse("leaf", task.leaf, "constant or linear");
     const bool is_classification = targets.values.empty();
     const LeafPenalty penalty{task.constant_l1, task.constant_l2};
-    if (!is_classification && task.loss == "squared_hinge") return score_leaves(targets, n_leaves, ScoreLoss::squared_hinge, penalty);
+    if (!is_classification && task.loss == "squared_hinge")
+        return score_leaves(targets, n_leaves, ScoreLoss::squared_hinge, penalty);
     if (!is_classification && task.loss == "log_loss") return score_leaves(targets, n_leaves, ScoreLoss::log_loss, penalty);
     if (task.leaf == "constant") return constant_leaves(task, targets, n_leaves);
     LinearLeafOptions options = linear_options(task, solver);

@@ -32,8 +32,8 @@ struct Task {
 
 /// Leaves of a task; `norms` are of use to linear leaves alone. All arguments but the options are borrowed.
 [[nodiscard]] std::unique_ptr<Leaves> make_leaves(const Task& task, const Rows& rows, const Scaling& scaling,
-                                                  std::span<const float> norms, const Targets& targets,
-                                                  std::size_t n_leaves, const LinearOptions& solver);
+                                                  std::span<const float> norms, const Targets& targets, std::size_t n_leaves,
+                                                  const LinearOptions& solver);
 
 /// Numbers of a dict of options; an unknown name is a programming error and is refused.
 [[nodiscard]] LinearOptions solver_options(const nb::dict& given);

@@ -21,13 +21,14 @@ Optimizer::Optimizer(const Rows& rows, const Vector<double>& mean, const Vector<
     const auto m = span_of(mean);
     const auto s = span_of(inverse_scale);
     const auto v = deviation ? span_of(*deviation) : std::span<const double>();
-    const OptimizerOptions options{split_kind(split), solver_options(solver), max_features, n_threads, seed, start_seed.value_or(seed)};
+    const OptimizerOptions options{split_kind(split),        solver_options(solver), max_features, n_threads, seed,
+                                   start_seed.value_or(seed)};
     const auto build = [&]<class D>(const D& d) {
         const Topology topology(span_of(left), span_of(right));
-        const Targets targets = targets_of(task_, d.n_rows, d.n_features, {m.size(), s.size(), deviation ? v.size() : d.n_features});
+        const Targets targets =
+            targets_of(task_, d.n_rows, d.n_features, {m.size(), s.size(), deviation ? v.size() : d.n_features});
         scaling_.emplace(std::vector(m.begin(), m.end()), std::vector(s.begin(), s.end()), std::vector(v.begin(), v.end()));
-        if (task_.leaf == "linear" || d.n_features > options.solver.newton_limit)
-            norms_ = squared_norms(d, *scaling_, n_threads);
+        if (task_.leaf == "linear" || d.n_features > options.solver.newton_limit) norms_ = squared_norms(d, *scaling_, n_threads);
         tree_ = std::make_unique<TreeOptimizer<D>>(
             d, *scaling_, norms_, targets, topology,
             make_leaves(task_, rows_, *scaling_, norms_, targets, topology.n_leaves(), options.solver), options);

@@ -14,11 +14,11 @@
 namespace spinney::python {
 
 class Optimizer {
-public:
-    Optimizer(const Rows& rows, const Vector<double>& mean, const Vector<double>& inverse_scale,
-              const Vector<std::int32_t>& left, const Vector<std::int32_t>& right, Task task, const nb::dict& solver,
-              const std::string& split, std::size_t n_threads, std::uint64_t seed, std::size_t max_features,
-              std::optional<std::uint64_t> start_seed, const std::optional<Vector<double>>& deviation);
+  public:
+    Optimizer(const Rows& rows, const Vector<double>& mean, const Vector<double>& inverse_scale, const Vector<std::int32_t>& left,
+              const Vector<std::int32_t>& right, Task task, const nb::dict& solver, const std::string& split,
+              std::size_t n_threads, std::uint64_t seed, std::size_t max_features, std::optional<std::uint64_t> start_seed,
+              const std::optional<Vector<double>>& deviation);
     Optimizer(const Optimizer&) = delete;  // the tree borrows the members above it
     Optimizer& operator=(const Optimizer&) = delete;
 
@@ -48,7 +48,7 @@ public:
     void keep() { kept_ = state(); }
     [[nodiscard]] const TreeState& kept() const;
 
-private:
+  private:
     template <class D>
     using TreeOf = std::unique_ptr<TreeOptimizer<D>>;
 

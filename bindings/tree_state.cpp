@@ -20,7 +20,8 @@ std::vector<T> reorder_leaves(const Topology& topology, std::span<const T> table
     for (std::size_t r = 0; r < rank.size(); ++r) {
         const std::size_t from = to_node_order ? rank[r] : r;
         const std::size_t to = to_node_order ? r : rank[r];
-        std::copy_n(table.begin() + static_cast<std::ptrdiff_t>(from * size), size, out.begin() + static_cast<std::ptrdiff_t>(to * size));
+        std::copy_n(table.begin() + static_cast<std::ptrdiff_t>(from * size), size,
+                    out.begin() + static_cast<std::ptrdiff_t>(to * size));
     }
     return out;
 }
@@ -75,8 +76,8 @@ std::vector<float> full_rows(const CsrArrays& csr, std::size_t n_rows, std::size
     const auto indptr = span_of(std::get<0>(csr));
     const auto indices = span_of(std::get<1>(csr));
     const auto values = span_of(std::get<2>(csr));
-    if (indptr.size() != n_rows + 1 || indices.size() != values.size() || indptr.front() != 0
-        || indptr.back() != static_cast<std::int64_t>(indices.size()) || !std::ranges::is_sorted(indptr))
+    if (indptr.size() != n_rows + 1 || indices.size() != values.size() || indptr.front() != 0 ||
+        indptr.back() != static_cast<std::int64_t>(indices.size()) || !std::ranges::is_sorted(indptr))
         refuse_state("its hyperplanes have other sizes");
     std::vector<float> full(n_rows * d);
     for (std::size_t row = 0; row < n_rows; ++row)
@@ -90,7 +91,8 @@ std::vector<float> full_rows(const CsrArrays& csr, std::size_t n_rows, std::size
 
 std::vector<double> finite_values(const Vector<double>& values, std::size_t size) {
     const auto given = span_of(values);
-    if (given.size() != size) refuse_state("it has " + std::to_string(given.size()) + " numbers where " + std::to_string(size) + " belong");
+    if (given.size() != size)
+        refuse_state("it has " + std::to_string(given.size()) + " numbers where " + std::to_string(size) + " belong");
     if (!std::ranges::all_of(given, [](double x) { return std::isfinite(x); })) refuse_state("a number is not finite");
     return {given.begin(), given.end()};
 }

@@ -28,8 +28,7 @@ using Leaves = std::span<const std::int32_t>;
 
 /// A row of a CSR matrix whose arrays have been checked.
 template <class T>
-std::span<const T> csr_row(std::span<const T> entries, std::span<const std::int64_t> indptr,
-                           std::size_t row) {
+std::span<const T> csr_row(std::span<const T> entries, std::span<const std::int64_t> indptr, std::size_t row) {
     const auto begin = static_cast<std::size_t>(indptr[row]);
     return entries.subspan(begin, static_cast<std::size_t>(indptr[row + 1]) - begin);
 }
@@ -56,10 +55,9 @@ void check_forest_tree(const ForestTree& tree, std::size_t n_features, std::size
     check_ascending(tree.leaves.indptr, tree.leaves.indices);
     const std::size_t n_leaves = count_leaves(tree.splits);
     if (tree.leaves.intercepts.size() != n_leaves * n_outputs)
-        throw std::invalid_argument("leaf table of " + std::to_string(tree.leaves.intercepts.size() / n_outputs) +
-                                    " rows for " + std::to_string(n_leaves) + " leaves; give one row a leaf");
-    if (!tree.is_linear && !tree.leaves.weights.empty())
-        throw std::invalid_argument("constant leaves have weights; give none");
+        throw std::invalid_argument("leaf table of " + std::to_string(tree.leaves.intercepts.size() / n_outputs) + " rows for " +
+                                    std::to_string(n_leaves) + " leaves; give one row a leaf");
+    if (!tree.is_linear && !tree.leaves.weights.empty()) throw std::invalid_argument("constant leaves have weights; give none");
 }
 
 std::int32_t first_largest(std::span<const double> values) {
@@ -75,7 +73,7 @@ bool are_sparse(std::size_t n_weights, std::size_t n_hyperplanes, std::size_t n_
 /// A few rows as floats, in place where they are floats already, else in a buffer of padded rows.
 template <Design D>
 class RowBlock {
-public:
+  public:
     RowBlock(const D& rows, std::size_t capacity, bool is_padded)
         : rows_(rows), stride_(is_padded ? padded_size(rows.n_features) : rows.n_features), x_(capacity) {
         if (!is_in_place()) buffer_.resize(capacity * stride_, 0.0F);
@@ -103,8 +101,7 @@ public:
 
     /// Product of row r with a full hyperplane, or with one of a sparse table.
     [[nodiscard]] double dot(std::size_t r, const float* w) const { return rows_.dot(first_ + r, w); }
-    [[nodiscard]] double dot(std::size_t r, const ColumnMasks& masks, const SparseTable& table,
-                             std::size_t number) const {
+    [[nodiscard]] double dot(std::size_t r, const ColumnMasks& masks, const SparseTable& table, std::size_t number) const {
         if constexpr (is_sparse<D>)
             return masks.dot(rows_.columns(first_ + r), rows_.entries(first_ + r), table, number);
         else
@@ -119,7 +116,7 @@ public:
             return false;
     }
 
-private:
+  private:
     [[nodiscard]] bool is_in_place() const { return std::same_as<D, DenseRows> && stride_ == rows_.n_features; }
     void clear() {
         for (std::size_t r = 0; r < count_; ++r)
@@ -165,8 +162,8 @@ void ColumnMasks::build(const SparseTable& table, std::size_t n_features) {
     }
 }
 
-double ColumnMasks::dot(std::span<const std::int32_t> columns, std::span<const float> entries,
-                        const SparseTable& table, std::size_t number) const {
+double ColumnMasks::dot(std::span<const std::int32_t> columns, std::span<const float> entries, const SparseTable& table,
+                        std::size_t number) const {
     const Word* words = words_.data() + number * n_words_;
     LaneSum sum;
     for (std::size_t k = 0; k < columns.size(); ++k) {
@@ -222,14 +219,12 @@ Forest::Form Forest::form_of(const TreeView& tree) {
     for (std::size_t node = 0; node < tree.left.size(); ++node)
         is_axis = is_axis && tree.indptr[node + 1] - tree.indptr[node] <= 1;
     if (is_axis) return Form::axis;
-    return are_sparse(tree.weights.size(), tree.left.size() - count_leaves(tree), tree.n_features) ? Form::sparse
-                                                                                                  : Form::padded;
+    return are_sparse(tree.weights.size(), tree.left.size() - count_leaves(tree), tree.n_features) ? Form::sparse : Form::padded;
 }
 
 Forest::Form Forest::leaf_form_of(const ForestTree& tree) {
     const LinearLeafView& leaves = tree.leaves;
-    return are_sparse(leaves.weights.size(), leaves.intercepts.size(), tree.splits.n_features) ? Form::sparse
-                                                                                              : Form::padded;
+    return are_sparse(leaves.weights.size(), leaves.intercepts.size(), tree.splits.n_features) ? Form::sparse : Form::padded;
 }
 
 std::size_t Forest::n_splits(Form form) const {
@@ -242,8 +237,7 @@ void Forest::pack(const ForestTree& tree) {
     std::vector<std::int32_t> codes(tree.splits.left.size());
     auto split = static_cast<std::int32_t>(n_splits(form));
     auto leaf = static_cast<std::int32_t>(leaf_nodes_.size());
-    for (std::size_t node = 0; node < codes.size(); ++node)
-        codes[node] = tree.splits.left[node] < 0 ? ~leaf++ : split++;
+    for (std::size_t node = 0; node < codes.size(); ++node) codes[node] = tree.splits.left[node] < 0 ? ~leaf++ : split++;
     PackedTree& packed = trees_.emplace_back();
     packed.form = form;
     packed.is_linear = tree.is_linear;
@@ -262,8 +256,7 @@ void Forest::pack_splits(const TreeView& tree, std::span<const std::int32_t> cod
         const std::int32_t right = codes[static_cast<std::size_t>(tree.right[node])];
         if (form == Form::axis) {
             const bool is_empty = indices.empty();
-            axis_splits_.push_back(
-                {tree.bias[node], {left, right}, is_empty ? 0 : indices[0], is_empty ? 0.0F : weights[0]});
+            axis_splits_.push_back({tree.bias[node], {left, right}, is_empty ? 0 : indices[0], is_empty ? 0.0F : weights[0]});
         } else if (form == Form::sparse) {
             sparse_splits_.push_back({tree.bias[node], {left, right}});
             sparse_w_.append(indices, weights);
@@ -279,8 +272,7 @@ void Forest::pack_leaves(const ForestTree& tree) {
         if (tree.splits.left[node] < 0) leaf_nodes_.push_back(static_cast<std::int32_t>(node));
     const LinearLeafView& leaves = tree.leaves;
     leaf_values_.insert(leaf_values_.end(), leaves.intercepts.begin(), leaves.intercepts.end());
-    while (leaf_labels_.size() < leaf_nodes_.size())
-        leaf_labels_.push_back(first_largest(values_of(leaf_labels_.size())));
+    while (leaf_labels_.size() < leaf_nodes_.size()) leaf_labels_.push_back(first_largest(values_of(leaf_labels_.size())));
     if (!tree.is_linear) return;
     PackedTree& packed = trees_.back();
     packed.leaf_form = leaf_form_of(tree);
@@ -300,8 +292,7 @@ void Forest::pack_leaves(const ForestTree& tree) {
 template <Design D, class Visit>
 void Forest::visit_leaves(const D& rows, std::size_t n_threads, const Visit& visit) const {
     if (rows.n_rows == 0) return;
-    const std::size_t block_rows =
-        std::clamp(most_block_floats / padded_size(n_features_), walk_rows, most_block_rows);
+    const std::size_t block_rows = std::clamp(most_block_floats / padded_size(n_features_), walk_rows, most_block_rows);
     const std::size_t share = rows.n_rows / std::max<std::size_t>(1, n_threads) + 1;
     const std::size_t task_rows = std::clamp(share, least_task_rows, std::max(block_rows, least_buffer_rows));
     const std::size_t n_tasks = (rows.n_rows + task_rows - 1) / task_rows;
@@ -328,18 +319,15 @@ void Forest::walk_block(const Block& block, const Visit& visit) const {
         const Form form = trees_[tree].form;
         const std::size_t last = std::min(tree + most_together, n_trees());
         std::size_t end = tree;
-        for (auto to = at.begin(); end < last && trees_[end].form == form; ++end)
-            to = std::fill_n(to, n_rows, trees_[end].root);
+        for (auto to = at.begin(); end < last && trees_[end].form == form; ++end) to = std::fill_n(to, n_rows, trees_[end].root);
         const std::size_t n_walks = (end - tree) * n_rows;
         walk_trees(block, form, std::span<const float* const>(x).first(n_walks), std::span(at).first(n_walks));
-        for (Leaves leaves = at; tree < end; ++tree, leaves = leaves.subspan(n_rows))
-            visit(tree, block, leaves.first(n_rows));
+        for (Leaves leaves = at; tree < end; ++tree, leaves = leaves.subspan(n_rows)) visit(tree, block, leaves.first(n_rows));
     }
 }
 
 template <class Block>
-void Forest::walk_trees(const Block& block, Form form, std::span<const float* const> x,
-                        std::span<std::int32_t> at) const {
+void Forest::walk_trees(const Block& block, Form form, std::span<const float* const> x, std::span<std::int32_t> at) const {
     if (form == Form::axis) {
         kernels().walk_axis(x, axis_splits_, at);
     } else if (form == Form::sparse) {
@@ -417,14 +405,12 @@ void Forest::visit_labels(const D& rows, std::size_t n_threads, const Visit& vis
 
 template <Design D>
 void Forest::labels(const D& rows, std::size_t n_threads, std::span<std::int32_t> labels) const {
-    visit_labels(rows, n_threads, [&](std::size_t tree, std::size_t row, std::int32_t label) {
-        labels[row * n_trees() + tree] = label;
-    });
+    visit_labels(rows, n_threads,
+                 [&](std::size_t tree, std::size_t row, std::int32_t label) { labels[row * n_trees() + tree] = label; });
 }
 
 template <Design D>
-void Forest::votes(const D& rows, std::span<const double> tree_weights, std::size_t n_threads,
-                   std::span<double> votes) const {
+void Forest::votes(const D& rows, std::span<const double> tree_weights, std::size_t n_threads, std::span<double> votes) const {
     std::ranges::fill(votes, 0.0);
     visit_labels(rows, n_threads, [&](std::size_t tree, std::size_t row, std::int32_t label) {
         votes[row * n_outputs_ + static_cast<std::size_t>(label)] += tree_weights[tree];
@@ -452,9 +438,9 @@ void Forest::sums(const D& rows, std::span<const double> tree_weights, bool is_s
     });
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template void Forest::apply(const D&, std::size_t, std::span<std::int32_t>) const; \
-    template void Forest::labels(const D&, std::size_t, std::span<std::int32_t>) const; \
+#define SPINNEY_INSTANTIATE(D)                                                                            \
+    template void Forest::apply(const D&, std::size_t, std::span<std::int32_t>) const;                    \
+    template void Forest::labels(const D&, std::size_t, std::span<std::int32_t>) const;                   \
     template void Forest::votes(const D&, std::span<const double>, std::size_t, std::span<double>) const; \
     template void Forest::sums(const D&, std::span<const double>, bool, std::size_t, std::span<double>) const;
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)

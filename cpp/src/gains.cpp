@@ -249,8 +249,8 @@ struct EntryGains {
 };
 
 /// Shares a gain among the columns by w_j Cov(x_j, targets), what each explains; negative parts count nothing.
-void share_gain(double gain, const Judged& judged, const ColumnMoments& moments, double n_rows, double chance,
-                std::size_t first, EntryGains& out) {
+void share_gain(double gain, const Judged& judged, const ColumnMoments& moments, double n_rows, double chance, std::size_t first,
+                EntryGains& out) {
     const std::size_t size = judged.columns.size();
     std::vector<double> parts(size);
     double total = 0.0;
@@ -278,7 +278,7 @@ void share_gain(double gain, const Judged& judged, const ColumnMoments& moments,
 /// Looks at the hyperplanes of one tree.
 template <Design D>
 class Judge {
-public:
+  public:
     Judge(const D& rows, const ForestTree& tree, std::span<const std::int32_t> leaf_nodes, const GainTask& task)
         : rows_(rows), tree_(tree), task_(task), shape_(tree.splits.left, tree.splits.right),
           sorted_(shape_, leaf_nodes, task.weights), sums_(sum_nodes(tree, sorted_, leaf_nodes, task)),
@@ -302,7 +302,7 @@ public:
         return gains_;
     }
 
-private:
+  private:
     void judge_split(std::size_t node, std::span<std::int32_t> entry_of_column) {
         const auto left = static_cast<std::size_t>(shape_.left[node]);
         const auto right = static_cast<std::size_t>(shape_.right[node]);
@@ -385,7 +385,8 @@ void check_task(const ForestTree& tree, std::span<const std::int32_t> leaf_nodes
         n_targets != n_rows * task.n_outputs)
         throw std::invalid_argument("leaves, targets, weights and counts must be one a row");
     for (std::int32_t node : leaf_nodes)
-        if (node < 0 || static_cast<std::size_t>(node) >= tree.splits.left.size() || tree.splits.left[static_cast<std::size_t>(node)] >= 0)
+        if (node < 0 || static_cast<std::size_t>(node) >= tree.splits.left.size() ||
+            tree.splits.left[static_cast<std::size_t>(node)] >= 0)
             throw std::invalid_argument("leaf number out of range");
     for (std::int32_t code : task.classes)
         if (code < 0 || static_cast<std::size_t>(code) >= task.n_outputs) throw std::invalid_argument("class out of range");
@@ -396,25 +397,25 @@ void check_task(const ForestTree& tree, std::span<const std::int32_t> leaf_nodes
 }  // namespace
 
 template <Design D>
-ColumnGains column_gains(const D& rows, const ForestTree& tree, std::span<const std::int32_t> leaf_nodes,
-                         const GainTask& task, std::size_t n_threads) {
+ColumnGains column_gains(const D& rows, const ForestTree& tree, std::span<const std::int32_t> leaf_nodes, const GainTask& task,
+                         std::size_t n_threads) {
     check_task(tree, leaf_nodes, task, rows.n_rows);
     Judge judge(rows, tree, leaf_nodes, task);
     const EntryGains& gains = judge.judge(n_threads);
     ColumnGains out{std::vector<double>(rows.n_features), std::vector<double>(rows.n_features)};
     const std::size_t n_split_entries = tree.splits.indices.size();
     for (std::size_t e = 0; e < gains.all.size(); ++e) {
-        const auto column = static_cast<std::size_t>(e < n_split_entries ? tree.splits.indices[e]
-                                                                         : tree.leaves.indices[e - n_split_entries]);
+        const auto column =
+            static_cast<std::size_t>(e < n_split_entries ? tree.splits.indices[e] : tree.leaves.indices[e - n_split_entries]);
         out.beyond_chance[column] += gains.beyond_chance[e];
         out.all[column] += gains.all[e];
     }
     return out;
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template ColumnGains column_gains<D>(const D&, const ForestTree&, std::span<const std::int32_t>, const \
-        GainTask&, std::size_t);
+#define SPINNEY_INSTANTIATE(D)                                                                                        \
+    template ColumnGains column_gains<D>(const D&, const ForestTree&, std::span<const std::int32_t>, const GainTask&, \
+                                         std::size_t);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

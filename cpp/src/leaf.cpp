@@ -26,7 +26,7 @@ void Leaves::set_row(std::size_t leaf, const LeafTable& row) {
 namespace {
 
 class ConstantClassLeaves final : public Leaves {
-public:
+  public:
     ConstantClassLeaves(const Targets& targets, std::size_t n_leaves, ClassLoss loss)
         : targets_(targets), kind_(loss), losses_(n_leaves * targets.n_outputs) {
         n_leaves_ = n_leaves;
@@ -64,7 +64,7 @@ public:
 
     double penalty(std::size_t) const override { return 0.0; }
 
-private:
+  private:
     void refresh_leaf(std::size_t leaf) override {
         const std::span<const double> fractions(table_.values.data() + leaf * n_outputs_, n_outputs_);
         const auto label = static_cast<std::size_t>(std::ranges::max_element(fractions) - fractions.begin());
@@ -79,7 +79,7 @@ private:
 };
 
 class ConstantValueLeaves final : public Leaves {
-public:
+  public:
     ConstantValueLeaves(const Targets& targets, std::size_t n_leaves, TargetLoss loss, double delta, LeafPenalty penalty)
         : targets_(targets), kind_(loss), delta_(delta), penalty_(penalty) {
         n_leaves_ = n_leaves;
@@ -110,7 +110,8 @@ public:
     }
 
     void clear(std::size_t leaf) override {
-        if (penalty_.of(1.0) > 0.0) std::fill_n(table_.values.begin() + static_cast<std::ptrdiff_t>(leaf * n_outputs_), n_outputs_, 0.0);
+        if (penalty_.of(1.0) > 0.0)
+            std::fill_n(table_.values.begin() + static_cast<std::ptrdiff_t>(leaf * n_outputs_), n_outputs_, 0.0);
     }
 
     double penalty(std::size_t leaf) const override {
@@ -119,7 +120,7 @@ public:
         return sum;
     }
 
-private:
+  private:
     Targets targets_;
     TargetLoss kind_;
     double delta_;
@@ -190,8 +191,8 @@ std::unique_ptr<Leaves> constant_class_leaves(const Targets& targets, std::size_
     return std::make_unique<ConstantClassLeaves>(targets, n_leaves, loss);
 }
 
-std::unique_ptr<Leaves> constant_value_leaves(const Targets& targets, std::size_t n_leaves, TargetLoss loss,
-                                              double delta, LeafPenalty penalty) {
+std::unique_ptr<Leaves> constant_value_leaves(const Targets& targets, std::size_t n_leaves, TargetLoss loss, double delta,
+                                              LeafPenalty penalty) {
     return std::make_unique<ConstantValueLeaves>(targets, n_leaves, loss, delta, penalty);
 }
 

@@ -35,9 +35,10 @@ struct Parabola {
 
 /// The residual by rows.
 class RowResidual {
-public:
+  public:
     RowResidual(const LeafDesign& design, const LeafList& list, std::span<const double> targets)
-        : design_(design), list_(list), targets_(targets), rest_(targets.size()), sums_(design.n_leaves), moves_(design.n_leaves) {}
+        : design_(design), list_(list), targets_(targets), rest_(targets.size()), sums_(design.n_leaves),
+          moves_(design.n_leaves) {}
 
     void set(std::span<const double> values) {
         add_up(design_, values, 1, rest_, 1);
@@ -84,7 +85,7 @@ public:
         return most;
     }
 
-private:
+  private:
     /// Sums the residual over the leaves of tree t, after what the tree before has moved is taken off.
     void pass(std::size_t t) {
         check_stop_after(rest_.size());
@@ -113,7 +114,7 @@ private:
 
 /// The residual by its sums over leaves, A'Wr.
 class GramResidual {
-public:
+  public:
     GramResidual(const LeafDesign& design, const LeafList& list, std::span<const double> gram, std::span<const double> targets)
         : list_(list), gram_(gram), wanted_(design.n_leaves), rest_(design.n_leaves) {
         collect(design, targets, 1, wanted_, 1);
@@ -164,7 +165,7 @@ public:
         return most;
     }
 
-private:
+  private:
     void move(std::size_t leaf, double by) {
         if (by == 0.0) return;
         const double* row = gram_.data() + leaf * rest_.size();
@@ -227,7 +228,7 @@ double least_on_way(Parabola squares, std::span<const double> values, std::span<
 /// Values of one output on their way down.
 template <class Residual>
 class Descent {
-public:
+  public:
     Descent(Residual residual, const LeafList& list, std::span<const double> start)
         : residual_(std::move(residual)), list_(list), values_(start.begin(), start.end()), steps_(start.size()) {
         residual_.set(values_);
@@ -246,7 +247,7 @@ public:
         return std::move(values_);
     }
 
-private:
+  private:
     struct Outcome {
         double objective, gap;
     };
@@ -276,8 +277,10 @@ private:
         const std::vector<double> kept = values_;
         put(std::vector<double>(kept.size()));
         const Outcome found = descend_in_stages(l1, tolerance);
-        if (found.objective < best.objective) best = found;
-        else put(kept);
+        if (found.objective < best.objective)
+            best = found;
+        else
+            put(kept);
     }
 
     [[nodiscard]] double size() const {
@@ -329,7 +332,8 @@ private:
         for (const std::uint32_t leaf : list_.leaves)
             for (std::size_t i = 0; i < sweeps_per_guess; ++i)
                 for (std::size_t j = 0; j <= i; ++j)
-                    products[i][j] += list_.diagonal[leaf] * (path_[i + 1][leaf] - path_[i][leaf]) * (path_[j + 1][leaf] - path_[j][leaf]);
+                    products[i][j] +=
+                        list_.diagonal[leaf] * (path_[i + 1][leaf] - path_[i][leaf]) * (path_[j + 1][leaf] - path_[j][leaf]);
         for (std::size_t i = 0; i < sweeps_per_guess; ++i)
             for (std::size_t j = 0; j < i; ++j) products[j][i] = products[i][j];
         const auto z = shares(products);
@@ -366,7 +370,8 @@ LeafLasso::LeafLasso(const LeafDesign& design, double l1, std::size_t gram_limit
     std::vector<std::size_t> tree_of(design_.n_leaves, design_.n_trees);
     for (std::size_t t = 0; t < design_.n_trees; ++t)
         for (const std::uint32_t leaf : design_.tree(t)) {
-            if (tree_of[leaf] != design_.n_trees && tree_of[leaf] != t) throw std::invalid_argument("a leaf belongs to two trees");
+            if (tree_of[leaf] != design_.n_trees && tree_of[leaf] != t)
+                throw std::invalid_argument("a leaf belongs to two trees");
             tree_of[leaf] = t;
         }
     first_of_tree_.assign(design_.n_trees + 1, 0);
@@ -394,9 +399,8 @@ void LeafLasso::solve(std::span<const double> targets, std::size_t n_outputs, st
         std::vector<double> mine(design_.n_rows()), start(design_.n_leaves);
         for (std::size_t n = 0; n < mine.size(); ++n) mine[n] = targets[n * n_outputs + k];
         for (const std::uint32_t leaf : weighty_) start[leaf] = values[leaf * n_outputs + k];
-        const auto found =
-            gram_.empty() ? Descent(RowResidual(design_, list, mine), list, start).solve(l1_, tolerance)
-                          : Descent(GramResidual(design_, list, gram_, mine), list, start).solve(l1_, tolerance);
+        const auto found = gram_.empty() ? Descent(RowResidual(design_, list, mine), list, start).solve(l1_, tolerance)
+                                         : Descent(GramResidual(design_, list, gram_, mine), list, start).solve(l1_, tolerance);
         for (const std::uint32_t leaf : weighty_) values[leaf * n_outputs + k] = found[leaf];
     });
 }

@@ -1,5 +1,5 @@
-/// The step over all leaves of all trees, [F] section 4: Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision
-/// forests: Forest Alternating Optimization".
+/// The step over all leaves of all trees, [F] section 4: Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better
+/// decision forests: Forest Alternating Optimization".
 
 #include "spinney/leaf_system.hpp"
 
@@ -73,7 +73,8 @@ void LeafSystem::substitute(std::size_t n_outputs, std::span<double> values) con
 /// Squared length of each output's gradient, in the norm of the preconditioner.
 std::vector<double> LeafSystem::gradient_sizes(std::span<const double> gradient, std::size_t n_outputs) const {
     std::vector<double> sizes(n_outputs);
-    for (std::size_t i = 0; i < gradient.size(); ++i) sizes[i % n_outputs] += gradient[i] * (gradient[i] / diagonal_[i / n_outputs]);
+    for (std::size_t i = 0; i < gradient.size(); ++i)
+        sizes[i % n_outputs] += gradient[i] * (gradient[i] / diagonal_[i / n_outputs]);
     return sizes;
 }
 

@@ -13,11 +13,10 @@ constexpr double absent_score = -1e200;
 
 template <Design D>
 class LinearLeaves final : public Leaves {
-public:
+  public:
     LinearLeaves(const D& rows, const Scaling& scaling, std::span<const float> squared_norms, const Targets& targets,
                  std::size_t n_leaves, const LinearLeafOptions& options)
-        : rows_(rows), scaling_(scaling), norms_(squared_norms), targets_(targets), options_(options),
-          is_fitted_(n_leaves, 0) {
+        : rows_(rows), scaling_(scaling), norms_(squared_norms), targets_(targets), options_(options), is_fitted_(n_leaves, 0) {
         n_leaves_ = n_leaves;
         n_outputs_ = targets.n_outputs;
         table_.values.resize(n_leaves * n_outputs_);
@@ -88,7 +87,7 @@ public:
         return sum;
     }
 
-private:
+  private:
     void refresh_leaf(std::size_t leaf) override { is_fitted_[leaf] = 1; }
 
     [[nodiscard]] std::span<const float> hyperplane(std::size_t leaf, std::size_t k) const {
@@ -121,7 +120,8 @@ private:
             whole[static_cast<std::size_t>(targets_.classes[row])] += targets_.weights[row];
         for (std::size_t k = 0; k < n_outputs_; ++k) {
             check_stop_after(n);
-            for (std::size_t row = 0; row < n && targets_.classes.empty(); ++row) values[row] = targets_.values[row * n_outputs_ + k];
+            for (std::size_t row = 0; row < n && targets_.classes.empty(); ++row)
+                values[row] = targets_.values[row * n_outputs_ + k];
             whole[k] = !targets_.classes.empty() ? (whole[k] > 0.0 ? std::log(whole[k]) : absent_score)
                                                  : best_constant(values, targets_.weights, options_.target_loss, options_.delta);
         }
@@ -199,8 +199,7 @@ private:
     }
 
     /// Position of each entry's class among the classes present.
-    [[nodiscard]] std::vector<std::int32_t> labels_of(const WeightedRows& entries,
-                                                      std::span<const std::size_t> present) const {
+    [[nodiscard]] std::vector<std::int32_t> labels_of(const WeightedRows& entries, std::span<const std::size_t> present) const {
         std::vector<std::int32_t> place(n_outputs_), labels(entries.rows.size());
         for (std::size_t i = 0; i < present.size(); ++i) place[present[i]] = static_cast<std::int32_t>(i);
         for (std::size_t i = 0; i < labels.size(); ++i)
@@ -217,8 +216,7 @@ private:
         bias[0] = 0.0;
     }
 
-    void store(std::size_t leaf, std::span<const std::size_t> present, std::span<const float> w,
-               std::span<const double> bias) {
+    void store(std::size_t leaf, std::span<const std::size_t> present, std::span<const float> w, std::span<const double> bias) {
         LeafTable row{std::vector<double>(n_outputs_, absent_score), std::vector<float>(n_outputs_ * rows_.n_features)};
         for (std::size_t i = 0; i < present.size(); ++i) {
             row.values[present[i]] = bias[i];
@@ -263,8 +261,8 @@ private:
             bias[i] = value_of(known[i]);
         }
         const WeightedRows entries{kept, weights};
-        spinney::relax(rows_, scaling_, entries, SoftmaxLink(labels_of(entries, known), known.size()), options,
-                       std::span(w), std::span(bias));
+        spinney::relax(rows_, scaling_, entries, SoftmaxLink(labels_of(entries, known), known.size()), options, std::span(w),
+                       std::span(bias));
         store(leaf, known, w, bias);
     }
 
@@ -309,9 +307,9 @@ std::unique_ptr<Leaves> linear_leaves(const D& rows, const Scaling& scaling, std
     return std::make_unique<LinearLeaves<D>>(rows, scaling, squared_norms, targets, n_leaves, options);
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template std::unique_ptr<Leaves> linear_leaves<D>(const D&, const Scaling&, std::span<const float>, const \
-        Targets&, std::size_t, const LinearLeafOptions&);
+#define SPINNEY_INSTANTIATE(D)                                                                                          \
+    template std::unique_ptr<Leaves> linear_leaves<D>(const D&, const Scaling&, std::span<const float>, const Targets&, \
+                                                      std::size_t, const LinearLeafOptions&);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

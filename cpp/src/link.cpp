@@ -21,8 +21,7 @@ void LogisticLink::evaluate(std::size_t first, const LinkBlock& block) const {
 void LogisticLink::slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const {
     for (std::size_t i = 0; i < entries.size(); ++i) scores[i] = margin(entries[i], scores[i]);
     kernels().sigmoid({scores, entries.size()});
-    for (std::size_t i = 0; i < entries.size(); ++i)
-        out[i] = static_cast<float>(-labels_[entries[i]] * (1.0 - scores[i]));
+    for (std::size_t i = 0; i < entries.size(); ++i) out[i] = static_cast<float>(-labels_[entries[i]] * (1.0 - scores[i]));
 }
 
 double TargetLink::max_curvature() const {

@@ -91,10 +91,9 @@ template <Design D>
 TreeOptimizer<D>::TreeOptimizer(const D& rows, const Scaling& scaling, std::span<const float> squared_norms,
                                 const Targets& targets, const Topology& topology, std::unique_ptr<Leaves> leaves,
                                 const OptimizerOptions& options)
-    : rows_(rows), scaling_(scaling), norms_(squared_norms), targets_(targets), topology_(topology),
-      leaves_(std::move(leaves)), options_(options), members_(rows_with_weight(targets.weights)),
-      order_(members_.size()), leaf_start_(topology.n_leaves() + 1),
-      other_leaf_(rows.n_rows), other_loss_(rows.n_rows) {
+    : rows_(rows), scaling_(scaling), norms_(squared_norms), targets_(targets), topology_(topology), leaves_(std::move(leaves)),
+      options_(options), members_(rows_with_weight(targets.weights)), order_(members_.size()),
+      leaf_start_(topology.n_leaves() + 1), other_leaf_(rows.n_rows), other_loss_(rows.n_rows) {
     state_.splits.weights.resize(topology_.n_splits * rows.n_features);
     state_.splits.bias.resize(topology_.n_splits);
     state_.leaf_of.resize(rows.n_rows);
@@ -106,9 +105,8 @@ TreeOptimizer<D>::TreeOptimizer(const D& rows, const Scaling& scaling, std::span
 template <Design D>
 void TreeOptimizer<D>::draw_splits(const Start& start) {
     for (const auto& level : topology_.levels) {
-        parallel_for(level.size(), options_.n_threads, [&](std::size_t i) {
-            draw_split(static_cast<std::size_t>(level[i]), start);
-        });
+        parallel_for(level.size(), options_.n_threads,
+                     [&](std::size_t i) { draw_split(static_cast<std::size_t>(level[i]), start); });
         sort_rows();
     }
     fit_leaves(0, false);
@@ -304,7 +302,8 @@ bool TreeOptimizer<D>::relabel_idle_child(std::size_t node, const CarePoints& ca
     const std::size_t first = is_left_idle ? topology_.first_leaf[node] : middle;
     const std::size_t last = is_left_idle ? middle : topology_.end_leaf[node];
     for (std::size_t leaf = first; leaf < last; ++leaf) leaves_->set_label(leaf, label);
-    for (std::uint32_t row : rows) (is_right(row) == is_left_idle ? other_loss_ : state_.loss_of)[row] = leaves_->loss(row, first);
+    for (std::uint32_t row : rows)
+        (is_right(row) == is_left_idle ? other_loss_ : state_.loss_of)[row] = leaves_->loss(row, first);
     return true;
 }
 
@@ -548,9 +547,8 @@ void TreeOptimizer<D>::clear_empty_leaves() {
 
 template <Design D>
 void TreeOptimizer<D>::relax_leaves(const RelaxOptions& options) {
-    parallel_for(topology_.n_leaves(), options_.n_threads, [&](std::size_t leaf) {
-        leaves_->relax(leaf, rows_in(leaf), options);
-    });
+    parallel_for(topology_.n_leaves(), options_.n_threads,
+                 [&](std::size_t leaf) { leaves_->relax(leaf, rows_in(leaf), options); });
     take_leaves();
 }
 
@@ -604,8 +602,7 @@ void TreeOptimizer<D>::restore(const TreeState& state) {
     sort_rows();
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template class TreeOptimizer<D>;
+#define SPINNEY_INSTANTIATE(D) template class TreeOptimizer<D>;
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

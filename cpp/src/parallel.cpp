@@ -14,7 +14,7 @@ namespace spinney {
 
 /// Only the thread that made the watch asks the interrupt; the others see its answer.
 class StopWatch {
-public:
+  public:
     explicit StopWatch(Interrupt interrupt) : interrupt_(std::move(interrupt)), owner_(std::this_thread::get_id()) {}
 
     [[nodiscard]] bool is_stopped() {
@@ -24,7 +24,7 @@ public:
         return true;
     }
 
-private:
+  private:
     Interrupt interrupt_;
     std::thread::id owner_;
     std::atomic<bool> stopped_{false};
@@ -43,7 +43,7 @@ bool is_stopped() { return present_watch != nullptr && present_watch->is_stopped
 
 /// Threads that share the tasks of one call; joined before it ends, however it ends.
 class Team {
-public:
+  public:
     Team(std::size_t n_tasks, const std::function<void(std::size_t)>& task) : n_tasks_(n_tasks), task_(task) {}
     ~Team() {
         is_ended_ = true;
@@ -96,7 +96,7 @@ public:
         if (failure_) std::rethrow_exception(failure_);
     }
 
-private:
+  private:
     void help(StopWatch* watch) {
         present_watch = watch;
         work();

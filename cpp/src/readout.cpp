@@ -18,8 +18,8 @@ Readout::Readout(const Forest& forest, Says says, std::vector<double> tree_weigh
         throw std::invalid_argument(std::to_string(tree_weights_.size()) + " tree weights for " +
                                     std::to_string(forest.n_trees()) + " trees; give one a tree");
     if (offsets_.size() != forest.n_outputs())
-        throw std::invalid_argument(std::to_string(offsets_.size()) + " offsets for " +
-                                    std::to_string(forest.n_outputs()) + " outputs; give one an output");
+        throw std::invalid_argument(std::to_string(offsets_.size()) + " offsets for " + std::to_string(forest.n_outputs()) +
+                                    " outputs; give one an output");
 }
 
 void Readout::totals(const DenseRows& rows, std::size_t n_threads, std::span<double> out) const {

@@ -18,7 +18,7 @@ double inner(std::span<const double> a, std::span<const double> b) {
 
 /// The last steps of L-BFGS and how the gradient changed along them.
 class History {
-public:
+  public:
     void add(std::vector<double> step, std::vector<double> change) {
         const double curvature = inner(step, change);
         if (!(curvature > 1e-12 * inner(change, change))) return;  // the model of the curvature must stay positive
@@ -45,7 +45,7 @@ public:
         return d;
     }
 
-private:
+  private:
     static constexpr std::size_t depth = 8;
     struct Pair {
         std::vector<double> step, change;
@@ -60,9 +60,9 @@ private:
 /// Unknowns are the standardised weights of each output on the columns that any output uses, then the biases.
 template <Design D, class Link>
 class Relaxation {
-public:
-    Relaxation(const D& rows, const Scaling& scaling, const WeightedRows& entries, const Link& link,
-               const RelaxOptions& options, std::span<float> w, std::span<double> bias)
+  public:
+    Relaxation(const D& rows, const Scaling& scaling, const WeightedRows& entries, const Link& link, const RelaxOptions& options,
+               std::span<float> w, std::span<double> bias)
         : rows_(rows), scaling_(scaling), entries_(entries), link_(link), options_(options), w_(w), bias_(bias),
           n_outputs_(bias.size()), d_(rows.n_features) {
         find_columns();
@@ -95,7 +95,7 @@ public:
         store();
     }
 
-private:
+  private:
     void find_columns() {
         position_.assign(d_, -1);
         for (std::size_t j = 0; j < d_; ++j) {
@@ -149,7 +149,8 @@ private:
         scores_.resize(n_outputs_ * block_rows);
         const std::size_t biases = n_outputs_ * stride_;
         for (std::size_t k = 0; k < n_outputs_; ++k)
-            kernels().block_scores(block_.data(), count, stride_, theta.data() + k * stride_, theta[biases + k], scores_.data() + k * block_rows);
+            kernels().block_scores(block_.data(), count, stride_, theta.data() + k * stride_, theta[biases + k],
+                                   scores_.data() + k * block_rows);
         std::vector<double> of_entry(n_outputs_);
         double value = 0.0;
         for (std::size_t r = 0; r < count; ++r) {
@@ -190,8 +191,8 @@ private:
     }
 
     /// Longest of the steps 1, 1/2, 1/4, ... that lowers the objective enough; returns the value there.
-    double search(double value, std::span<const double> gradient, std::span<const double> direction,
-                  std::vector<double>& next, std::vector<double>& next_gradient) {
+    double search(double value, std::span<const double> gradient, std::span<const double> direction, std::vector<double>& next,
+                  std::vector<double>& next_gradient) {
         constexpr double enough = 1e-4;
         const double slope = inner(gradient, direction);
         next.resize(theta_.size());
@@ -231,24 +232,24 @@ private:
     std::span<float> w_;
     std::span<double> bias_;
     std::size_t n_outputs_, d_, stride_ = 0;
-    std::vector<std::size_t> columns_;     ///< columns with a weight of any output
-    std::vector<std::int32_t> position_;   ///< place of a column among them, or -1
+    std::vector<std::size_t> columns_;    ///< columns with a weight of any output
+    std::vector<std::int32_t> position_;  ///< place of a column among them, or -1
     std::vector<double> theta_, block_, scores_;
 };
 
 }  // namespace
 
 template <Design D, class Link>
-void relax(const D& rows, const Scaling& scaling, const WeightedRows& entries, const Link& link,
-           const RelaxOptions& options, std::span<float> w, std::span<double> bias) {
+void relax(const D& rows, const Scaling& scaling, const WeightedRows& entries, const Link& link, const RelaxOptions& options,
+           std::span<float> w, std::span<double> bias) {
     Relaxation<D, Link>(rows, scaling, entries, link, options, w, bias).solve();
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template void relax(const D&, const Scaling&, const WeightedRows&, const SoftmaxLink&, const RelaxOptions&, \
-        std::span<float>, std::span<double>); \
-    template void relax(const D&, const Scaling&, const WeightedRows&, const TargetLink&, const RelaxOptions&, \
-        std::span<float>, std::span<double>);
+#define SPINNEY_INSTANTIATE(D)                                                                                                   \
+    template void relax(const D&, const Scaling&, const WeightedRows&, const SoftmaxLink&, const RelaxOptions&,                  \
+                        std::span<float>, std::span<double>);                                                                    \
+    template void relax(const D&, const Scaling&, const WeightedRows&, const TargetLink&, const RelaxOptions&, std::span<float>, \
+                        std::span<double>);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

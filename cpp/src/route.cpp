@@ -126,8 +126,8 @@ void check_leaves(const LinearLeafView& view, std::size_t n_features) {
 }
 
 template <Design D>
-void linear_outputs(const D& rows, std::span<const std::int32_t> leaves, const LinearLeafView& view,
-                    std::size_t n_threads, std::span<double> out) {
+void linear_outputs(const D& rows, std::span<const std::int32_t> leaves, const LinearLeafView& view, std::size_t n_threads,
+                    std::span<double> out) {
     visit_parallel(rows, n_threads, [&](std::size_t n, std::span<const float> x) {
         for (std::size_t k = 0; k < view.n_outputs; ++k) {
             const std::size_t row = static_cast<std::size_t>(leaves[n]) * view.n_outputs + k;
@@ -141,10 +141,10 @@ void linear_outputs(const D& rows, std::span<const std::int32_t> leaves, const L
     });
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template void apply_tree<D>(const D&, const TreeView&, std::size_t, std::span<std::int32_t>); \
+#define SPINNEY_INSTANTIATE(D)                                                                                   \
+    template void apply_tree<D>(const D&, const TreeView&, std::size_t, std::span<std::int32_t>);                \
     template void linear_outputs<D>(const D&, std::span<const std::int32_t>, const LinearLeafView&, std::size_t, \
-        std::span<double>);
+                                    std::span<double>);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -21,8 +21,8 @@ struct BlockSums {
     std::vector<std::size_t> stored;
 
     explicit BlockSums(std::size_t d)
-        : sum(d), count(d), low(d, std::numeric_limits<float>::infinity()),
-          high(d, -std::numeric_limits<float>::infinity()), stored(d) {}
+        : sum(d), count(d), low(d, std::numeric_limits<float>::infinity()), high(d, -std::numeric_limits<float>::infinity()),
+          stored(d) {}
 };
 
 template <Design D, class Add>
@@ -49,8 +49,7 @@ Moments column_moments(const D& rows, std::span<const double> weights, std::size
         total += w;
         n_rows += w > 0.0 ? 1 : 0;
     }
-    Moments out{std::vector<double>(d), std::vector<double>(d),
-                std::vector<float>(d, std::numeric_limits<float>::infinity()),
+    Moments out{std::vector<double>(d), std::vector<double>(d), std::vector<float>(d, std::numeric_limits<float>::infinity()),
                 std::vector<float>(d, -std::numeric_limits<float>::infinity())};
 
     const auto first = sum_blocks(rows, n_threads, [&](BlockSums& s, std::size_t n) {
@@ -97,7 +96,7 @@ Moments column_moments(const D& rows, std::span<const double> weights, std::size
     return out;
 }
 
-#define SPINNEY_INSTANTIATE(D) \
+#define SPINNEY_INSTANTIATE(D)                                                          \
     template Moments column_moments<D>(const D&, std::span<const double>, std::size_t); \
     template std::vector<float> squared_norms<D>(const D&, const Scaling&, std::size_t);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
@@ -172,6 +171,5 @@ std::vector<float> squared_norms(const D& rows, const Scaling& scaling, std::siz
     });
     return norms;
 }
-
 
 }  // namespace spinney

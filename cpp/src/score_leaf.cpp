@@ -11,7 +11,7 @@ namespace {
 constexpr int n_bound_steps = 8;
 
 class ScoreLeaves : public Leaves {
-public:
+  public:
     ScoreLeaves(const Targets& targets, std::size_t n_leaves, LeafPenalty penalty) : targets_(targets), penalty_(penalty) {
         n_leaves_ = n_leaves;
         n_outputs_ = targets.n_outputs;
@@ -24,7 +24,7 @@ public:
         return sum;
     }
 
-protected:
+  protected:
     [[nodiscard]] std::size_t class_of(std::size_t row) const { return static_cast<std::size_t>(targets_.classes[row]); }
     [[nodiscard]] const double* left_over(std::size_t row) const { return targets_.values.data() + row * n_outputs_; }
     [[nodiscard]] const double* scores(std::size_t leaf) const { return table_.values.data() + leaf * n_outputs_; }
@@ -36,7 +36,7 @@ protected:
 
 /// A row that is beyond what is wanted on the right side loses nothing, and does not care where it goes.
 class HingeLeaves final : public ScoreLeaves {
-public:
+  public:
     using ScoreLeaves::ScoreLeaves;
 
     double loss(std::size_t row, std::size_t leaf) const override {
@@ -64,7 +64,7 @@ public:
         }
     }
 
-private:
+  private:
     [[nodiscard]] Derivatives derivatives(std::span<const std::uint32_t> rows, std::size_t k, double at) const {
         check_stop_after(rows.size());
         Derivatives sum;
@@ -79,7 +79,7 @@ private:
 };
 
 class SoftmaxLeaves final : public ScoreLeaves {
-public:
+  public:
     using ScoreLeaves::ScoreLeaves;
 
     double loss(std::size_t row, std::size_t leaf) const override {
@@ -108,7 +108,7 @@ public:
         }
     }
 
-private:
+  private:
     /// Slope of the loss in each score; returns the weight of the rows.
     double add_slopes(std::size_t leaf, std::span<const std::uint32_t> rows, std::vector<double>& slope) const {
         std::ranges::fill(slope, 0.0);

@@ -40,8 +40,7 @@ void visit_columns(const DenseRows& rows, const ReducedProblem& problem, std::sp
             const float* x = rows.row(problem.rows[n]).data() + first;
             for (std::size_t j = 0; j < count; ++j) values[j * n_rows + n] = x[j];
         }
-        for (std::size_t j = 0; j < count; ++j)
-            visit(first + j, Column{{values.data() + j * n_rows, n_rows}, signed_weights});
+        for (std::size_t j = 0; j < count; ++j) visit(first + j, Column{{values.data() + j * n_rows, n_rows}, signed_weights});
     }
 }
 
@@ -110,8 +109,7 @@ bool count_values(const Column& column, std::vector<Step>& steps) {
 /// Entries by value, those of one value in the order of the rows.
 void sort_values(const Column& column, std::vector<std::uint64_t>& keys, std::vector<Step>& steps) {
     keys.clear();
-    for (std::size_t n = 0; n < column.values.size(); ++n)
-        keys.push_back(sort_key(column.values[n], n));
+    for (std::size_t n = 0; n < column.values.size(); ++n) keys.push_back(sort_key(column.values[n], n));
     std::ranges::sort(keys);
     check_stop_after(keys.size());
     steps.clear();
@@ -135,8 +133,8 @@ void visit_steps(const D& rows, const ReducedProblem& problem, std::span<const d
 
 /// Bytes are summed where they lie.
 template <class Visit>
-void visit_steps(const ByteRows& rows, const ReducedProblem& problem, std::span<const double> signed_weights,
-                 double /*total*/, const Visit& visit) {
+void visit_steps(const ByteRows& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double /*total*/,
+                 const Visit& visit) {
     std::vector<Step> steps;
     std::vector<double> sums(columns_at_once * n_whole);
     std::vector<std::uint8_t> is_present(columns_at_once * n_whole);
@@ -206,8 +204,7 @@ AxisSplit solve_axis(const D& rows, const ReducedProblem& problem, double alpha)
     return best;
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template AxisSplit solve_axis<D>(const D&, const ReducedProblem&, double);
+#define SPINNEY_INSTANTIATE(D) template AxisSplit solve_axis<D>(const D&, const ReducedProblem&, double);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

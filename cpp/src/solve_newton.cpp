@@ -45,11 +45,11 @@ struct Block {
 
 template <Design D, class Link>
 class NewtonSolver {
-public:
+  public:
     NewtonSolver(const D& rows, const Scaling& scaling, const WeightedRows& entries, const Link& link,
                  const LinearOptions& options)
-        : rows_(rows), scaling_(scaling), entries_(entries), link_(link), options_(options),
-          model_(rows.n_features), block_(model_.stride) {}
+        : rows_(rows), scaling_(scaling), entries_(entries), link_(link), options_(options), model_(rows.n_features),
+          block_(model_.stride) {}
 
     void solve(std::span<float> w, double& bias) {
         Point best{std::vector<double>(model_.stride), 0.0};
@@ -74,7 +74,7 @@ public:
         scaling_.to_raw(std::span(std::as_const(best.w)).first(w.size()), best.bias, w, bias);
     }
 
-private:
+  private:
     /// Objective at `at`; with curvature, model_ holds its second-order expansion there.
     double evaluate(const Point& at, bool with_curvature) {
         model_.clear();
@@ -157,11 +157,11 @@ void solve_newton(const D& rows, const Scaling& scaling, const WeightedRows& ent
     NewtonSolver<D, Link>(rows, scaling, entries, link, options).solve(w, bias);
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template void solve_newton(const D&, const Scaling&, const WeightedRows&, const LogisticLink&, const \
-        LinearOptions&, std::span<float>, double&); \
-    template void solve_newton(const D&, const Scaling&, const WeightedRows&, const TargetLink&, const \
-        LinearOptions&, std::span<float>, double&);
+#define SPINNEY_INSTANTIATE(D)                                                                                           \
+    template void solve_newton(const D&, const Scaling&, const WeightedRows&, const LogisticLink&, const LinearOptions&, \
+                               std::span<float>, double&);                                                               \
+    template void solve_newton(const D&, const Scaling&, const WeightedRows&, const TargetLink&, const LinearOptions&,   \
+                               std::span<float>, double&);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -70,10 +70,9 @@ float repeat_step(float w, float drift, float keep, float threshold, float steps
 
 template <Design D, class Link>
 class StreamSolver {
-public:
-    StreamSolver(const D& rows, const Scaling& scaling, std::span<const float> squared_norms,
-                 const WeightedRows& entries, const Link& link, const LinearOptions& options, Random random,
-                 std::span<float> w, std::span<double> bias)
+  public:
+    StreamSolver(const D& rows, const Scaling& scaling, std::span<const float> squared_norms, const WeightedRows& entries,
+                 const Link& link, const LinearOptions& options, Random random, std::span<float> w, std::span<double> bias)
         : rows_(rows), scaling_(scaling), link_(link), options_(options), random_(random), w_(w), bias_(bias),
           n_outputs_(link.n_outputs()), d_(rows.n_features) {
         const double total = std::accumulate(entries.weights.begin(), entries.weights.end(), 0.0);
@@ -105,7 +104,7 @@ public:
         to_raw();
     }
 
-private:
+  private:
     /// Steps are measured by the mean curvature of a term: slopes of class losses are bounded, so rows that are
     /// longer than the mean do no harm. Those of a regression are not: with a long step a block of similar rows, or
     /// a single row far out, would send the weights to infinity.
@@ -140,8 +139,13 @@ private:
     }
 
     [[nodiscard]] StreamVectors vectors(std::size_t output, float* gradient) const {
-        return {w_.data() + output * d_, gradient + output * d_, scaling_.mean32.data(), scaling_.metric32.data(),
-                threshold_.data(), d_,    keep_};
+        return {w_.data() + output * d_,
+                gradient + output * d_,
+                scaling_.mean32.data(),
+                scaling_.metric32.data(),
+                threshold_.data(),
+                d_,
+                keep_};
     }
 
     /// Present slopes of up to four terms, those of a term side by side.
@@ -197,9 +201,8 @@ private:
         for (std::size_t k = 0; k < n_outputs_; ++k) {
             if constexpr (is_sparse<D>) {
                 const float slope = slopes_[first * n_outputs_ + k];
-                rows_.for_each(terms_[first].row, [&](std::size_t j, float x) {
-                    gradient[k * d_ + j] += slope * x * scaling_.metric32[j];
-                });
+                rows_.for_each(terms_[first].row,
+                               [&](std::size_t j, float x) { gradient[k * d_ + j] += slope * x * scaling_.metric32[j]; });
             } else {
                 const typename D::Value* x[batch_rows] = {};
                 float slopes[batch_rows] = {};
@@ -219,8 +222,7 @@ private:
             check_stop_at(e);
             const std::size_t count = batch_size(order.size() - e);
             const auto batch = order.subspan(e, count);
-            if constexpr (is_sparse<D>)
-                rows_.for_each(terms_[batch[0]].row, [&](std::size_t j, float) { catch_up(j); });
+            if constexpr (is_sparse<D>) rows_.for_each(terms_[batch[0]].row, [&](std::size_t j, float) { catch_up(j); });
             for (std::size_t i = 0; i < count; ++i)
                 rows_.prefetch(terms_[order[std::min(e + i + 2 * batch_rows, order.size() - 1)]].row);
             slopes_of(batch, scores, slopes.data());
@@ -250,7 +252,8 @@ private:
             else {
                 const typename D::Value* x[batch_rows] = {};
                 for (std::size_t i = 0; i < batch.size(); ++i) x[i] = rows_.row(terms_[batch[i]].row).data();
-                centre_[k] = row_kernels<typename D::Value>().stream_step(vectors(k, gradient_.data()), x, change, batch.size(), step_, inverse_terms_);
+                centre_[k] = row_kernels<typename D::Value>().stream_step(vectors(k, gradient_.data()), x, change, batch.size(),
+                                                                          step_, inverse_terms_);
             }
         }
         if constexpr (is_sparse<D>) finish_sparse(terms_[batch[0]].row);
@@ -302,19 +305,18 @@ private:
 }  // namespace
 
 template <Design D, class Link>
-void solve_stream(const D& rows, const Scaling& scaling, std::span<const float> squared_norms,
-                  const WeightedRows& entries, const Link& link, const LinearOptions& options, Random random,
-                  std::span<float> w, std::span<double> bias) {
+void solve_stream(const D& rows, const Scaling& scaling, std::span<const float> squared_norms, const WeightedRows& entries,
+                  const Link& link, const LinearOptions& options, Random random, std::span<float> w, std::span<double> bias) {
     StreamSolver<D, Link>(rows, scaling, squared_norms, entries, link, options, random, w, bias).solve();
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template void solve_stream(const D&, const Scaling&, std::span<const float>, const WeightedRows&, const \
-        LogisticLink&, const LinearOptions&, Random, std::span<float>, std::span<double>); \
-    template void solve_stream(const D&, const Scaling&, std::span<const float>, const WeightedRows&, const \
-        TargetLink&, const LinearOptions&, Random, std::span<float>, std::span<double>); \
-    template void solve_stream(const D&, const Scaling&, std::span<const float>, const WeightedRows&, const \
-        SoftmaxLink&, const LinearOptions&, Random, std::span<float>, std::span<double>);
+#define SPINNEY_INSTANTIATE(D)                                                                                             \
+    template void solve_stream(const D&, const Scaling&, std::span<const float>, const WeightedRows&, const LogisticLink&, \
+                               const LinearOptions&, Random, std::span<float>, std::span<double>);                         \
+    template void solve_stream(const D&, const Scaling&, std::span<const float>, const WeightedRows&, const TargetLink&,   \
+                               const LinearOptions&, Random, std::span<float>, std::span<double>);                         \
+    template void solve_stream(const D&, const Scaling&, std::span<const float>, const WeightedRows&, const SoftmaxLink&,  \
+                               const LinearOptions&, Random, std::span<float>, std::span<double>);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

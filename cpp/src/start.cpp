@@ -125,7 +125,8 @@ Groups pair_of(std::span<const std::uint32_t> reach, std::span<const double> wei
 /// Mean of draws from a group, evenly along its weight; of all its rows if it weighs no more than as many of its lightest
 /// rows. The weight decides, in a unit of its own, so that a row of weight 2 counts like two rows of weight 1.
 template <Design D>
-std::vector<double> sampled_mean(const D& rows, std::span<const std::uint32_t> group, std::span<const double> weights, Random& random) {
+std::vector<double> sampled_mean(const D& rows, std::span<const std::uint32_t> group, std::span<const double> weights,
+                                 Random& random) {
     double total = 0.0;
     double least = std::numeric_limits<double>::infinity();
     for (std::uint32_t row : group) {

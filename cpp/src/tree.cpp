@@ -44,8 +44,8 @@ void check_tree(const TreeView& tree) {
 }
 
 Topology::Topology(std::span<const std::int32_t> left_, std::span<const std::int32_t> right_)
-    : left(left_.begin(), left_.end()), right(right_.begin(), right_.end()), depth(left.size()),
-      first_leaf(left.size()), end_leaf(left.size()), split_of_node(left.size(), -1) {
+    : left(left_.begin(), left_.end()), right(right_.begin(), right_.end()), depth(left.size()), first_leaf(left.size()),
+      end_leaf(left.size()), split_of_node(left.size(), -1) {
     check_children(left, right);
     for (std::size_t node = 0; node < n_nodes(); ++node) {
         if (is_leaf(node)) continue;

@@ -17,8 +17,7 @@ struct Test {
 /// Notes a broken claim of the running test; the test goes on.
 void fail(const std::string& what, const std::source_location& where);
 
-inline void expect(bool is_true, std::string_view claim,
-                   const std::source_location& where = std::source_location::current()) {
+inline void expect(bool is_true, std::string_view claim, const std::source_location& where = std::source_location::current()) {
     if (!is_true) fail(std::string(claim), where);
 }
 
@@ -35,8 +34,7 @@ inline void expect_near(double found, double wanted, double tolerance, std::stri
 }
 
 template <class Error, class Call>
-void expect_throw(const Call& call, std::string_view claim,
-                  const std::source_location& where = std::source_location::current()) {
+void expect_throw(const Call& call, std::string_view claim, const std::source_location& where = std::source_location::current()) {
     try {
         call();
     } catch (const Error&) {

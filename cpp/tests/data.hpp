@@ -29,9 +29,7 @@ struct Matrix {
         }
     }
     [[nodiscard]] DenseRows dense() const { return {values.data(), n_rows, n_features}; }
-    [[nodiscard]] SparseRows sparse() const {
-        return {indptr.data(), indices.data(), entries.data(), n_rows, n_features};
-    }
+    [[nodiscard]] SparseRows sparse() const { return {indptr.data(), indices.data(), entries.data(), n_rows, n_features}; }
 };
 
 /// Normal entries, each zero with probability 1 - density; columns differ in scale and centre.
@@ -85,8 +83,7 @@ inline std::vector<std::uint32_t> all_rows(std::size_t n) {
 inline Scaling scaling_of(const Matrix& x, std::span<const double> weights, bool is_centred) {
     Moments moments = column_moments(x.dense(), weights, 1);
     std::vector<double> inverse(x.n_features);
-    for (std::size_t j = 0; j < x.n_features; ++j)
-        inverse[j] = moments.deviation[j] > 0.0 ? 1.0 / moments.deviation[j] : 0.0;
+    for (std::size_t j = 0; j < x.n_features; ++j) inverse[j] = moments.deviation[j] > 0.0 ? 1.0 / moments.deviation[j] : 0.0;
     if (!is_centred) moments.mean.assign(x.n_features, 0.0);
     return {std::move(moments.mean), std::move(inverse)};
 }

@@ -19,7 +19,7 @@ namespace {
 /// The best of random directions over all columns.
 template <Design D>
 class GaussianRule final : public SplitRule<D> {
-public:
+  public:
     Hyperplane find(const GrowSite<D>& site, Random random) const override {
         Hyperplane best;
         Cut best_cut;
@@ -34,7 +34,7 @@ public:
         return best;
     }
 
-private:
+  private:
     static Hyperplane draw(const GrowSite<D>& site, Random& random) {
         Hyperplane plane;
         for (std::uint32_t column : site.columns) {
@@ -50,7 +50,7 @@ private:
 // [loss]
 /// One number a leaf under the pinball loss, max(q r, (q - 1) r) of r = y - leaf: the q-th quantile of its rows.
 class QuantileLeaves final : public Leaves {
-public:
+  public:
     QuantileLeaves(const Targets& targets, std::size_t n_leaves, double quantile) : targets_(targets), quantile_(quantile) {
         n_leaves_ = n_leaves;
         n_outputs_ = 1;
@@ -78,7 +78,7 @@ public:
 
     double penalty(std::size_t) const override { return 0.0; }
 
-private:
+  private:
     Targets targets_;
     double quantile_;
 };
@@ -87,7 +87,7 @@ private:
 // [leaf]
 /// Class fractions of the log loss that are never zero: as if `prior` rows of every class were in every leaf.
 class SmoothLeaves final : public Leaves {
-public:
+  public:
     SmoothLeaves(const Targets& targets, std::size_t n_leaves, double prior) : targets_(targets), prior_(prior) {
         n_leaves_ = n_leaves;
         n_outputs_ = targets.n_outputs;
@@ -113,7 +113,7 @@ public:
         return sum;
     }
 
-private:
+  private:
     Targets targets_;
     double prior_;
 };
@@ -156,7 +156,8 @@ void a_new_split_grows_pure_leaves_the_same_for_any_threads() {
 
 /// Sweeps over a tree of four leaves, the objective looked at after every step.
 TreeOptimizer<DenseRows> optimized(const Data& data, const Targets& targets, std::unique_ptr<Leaves> leaves) {
-    const Topology topology{std::vector<std::int32_t>{1, 3, 5, -1, -1, -1, -1}, std::vector<std::int32_t>{2, 4, 6, -1, -1, -1, -1}};
+    const Topology topology{std::vector<std::int32_t>{1, 3, 5, -1, -1, -1, -1},
+                            std::vector<std::int32_t>{2, 4, 6, -1, -1, -1, -1}};
     OptimizerOptions options;
     options.solver.alpha = 0.1;
     TreeOptimizer<DenseRows> tree(data.rows, data.scaling, data.norms, targets, topology, std::move(leaves), options);

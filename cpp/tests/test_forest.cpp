@@ -200,7 +200,8 @@ struct Parts {
 
     void build() const {
         const ForestTree tree{{left, right, bias, indptr, indices, weights, tree_features},
-                              {values, leaf_indptr, leaf_indices, leaf_weights, width}, is_linear};
+                              {values, leaf_indptr, leaf_indices, leaf_weights, width},
+                              is_linear};
         const Forest forest(std::span(&tree, 1), n_features, 1);
     }
 };

@@ -23,7 +23,7 @@ struct ByteMatrix {
         : bytes(draw(n * d, n_values, seed)), floats(std::vector<float>(bytes.begin(), bytes.end()), n, d) {}
     [[nodiscard]] ByteRows rows() const { return {bytes.data(), floats.n_rows, floats.n_features}; }
 
-private:
+  private:
     static std::vector<std::uint8_t> draw(std::size_t size, std::uint32_t n_values, std::uint64_t seed) {
         Random random(seed, 11);
         std::vector<std::uint8_t> drawn(size);
@@ -43,7 +43,8 @@ struct Answers {
             for (float value : x.dense().row(n)) key = mix(key ^ std::bit_cast<std::uint32_t>(value + 0.0F));
             Random random(key);
             classes.push_back(static_cast<std::int32_t>(random.below(n_classes)));
-            for (std::size_t k = 0; k < n_values; ++k) values.push_back(random.normal() + 0.1 * static_cast<double>(x.dense().row(n)[0]));
+            for (std::size_t k = 0; k < n_values; ++k)
+                values.push_back(random.normal() + 0.1 * static_cast<double>(x.dense().row(n)[0]));
         }
     }
     [[nodiscard]] Targets of(bool has_classes) const {
@@ -76,8 +77,8 @@ Rules<D> all_rules() {
 }
 
 template <Design D>
-GrownTree grown(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule, std::size_t n_threads = 1,
-                std::size_t max_depth = 0, std::size_t min_rows = 2) {
+GrownTree grown(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule,
+                std::size_t n_threads = 1, std::size_t max_depth = 0, std::size_t min_rows = 2) {
     GrowOptions options;
     options.n_candidates = 3;
     options.seed = 7;
@@ -126,7 +127,8 @@ double side_cost(const Answers& answers, bool has_classes, Impurity impurity, st
     double cost = 0.0;
     if (has_classes) {
         for (double total : totals)
-            if (total > 0.0) cost += impurity == Impurity::entropy ? -total * std::log(total / weight) : total * (1.0 - total / weight);
+            if (total > 0.0)
+                cost += impurity == Impurity::entropy ? -total * std::log(total / weight) : total * (1.0 - total / weight);
         return cost;
     }
     for (std::size_t n : rows)
@@ -270,7 +272,8 @@ void bound_is_never_below_the_loss_and_falls_with_length() {
         expect(bound >= (score < 0.0 ? left : right) - 1e-12, "eq. (5)");
         const double factor = 1.0 + 3.0 * random.uniform();
         expect(stump_bound(factor * score, left, right) <= bound + 1e-12, "eq. (8)");
-        expect_near(stump_bound(1e3 * (score < 0.0 ? -1.0 : 1.0), left, right), score < 0.0 ? left : right, 1e-9, "tight in the limit");
+        expect_near(stump_bound(1e3 * (score < 0.0 ? -1.0 : 1.0), left, right), score < 0.0 ? left : right, 1e-9,
+                    "tight in the limit");
     }
 }
 
@@ -319,7 +322,7 @@ void co2_finds_an_oblique_split_for_any_unit_of_the_weights() {
 
 /// Splits by columns, and remembers who was there to judge, a call after the other.
 class Spy final : public SplitRule<DenseRows> {
-public:
+  public:
     Hyperplane find(const GrowSite<DenseRows>& site, Random random) const override {
         seen.emplace_back(site.judges.rows.begin(), site.judges.rows.end());
         return best_axis(site, random);
@@ -504,7 +507,8 @@ void rows_of_weight_zero_leave_no_trace() {
         kept.insert(kept.end(), row.begin(), row.end());
         kept_answers.classes.push_back(answers.classes[n]);
         kept_answers.weights.push_back(answers.weights[n]);
-        for (std::size_t k = 0; k < Answers::n_values; ++k) kept_answers.values.push_back(answers.values[n * Answers::n_values + k]);
+        for (std::size_t k = 0; k < Answers::n_values; ++k)
+            kept_answers.values.push_back(answers.values[n * Answers::n_values + k]);
     }
     const std::size_t n_kept = kept_answers.weights.size();
     const Matrix part(std::move(kept), n_kept, x.n_features);
@@ -579,9 +583,11 @@ void best_axis_is_the_best_of_all_columns() {
             Random random(seed);
             const Hyperplane plane = best_axis(site, random);
             double least = std::numeric_limits<double>::infinity();
-            for (std::size_t j = 0; j < 5; ++j) least = std::min(least, brute_cut(answers, has_classes, impurity, column(x, j)).first);
+            for (std::size_t j = 0; j < 5; ++j)
+                least = std::min(least, brute_cut(answers, has_classes, impurity, column(x, j)).first);
             const auto scores = column(x, plane.columns[0]);
-            expect_near(cut_cost(answers, has_classes, impurity, scores, static_cast<float>(-plane.bias)), least, 1e-9, "least cost");
+            expect_near(cut_cost(answers, has_classes, impurity, scores, static_cast<float>(-plane.bias)), least, 1e-9,
+                        "least cost");
         }
 }
 
@@ -602,11 +608,11 @@ void more_columns_are_drawn_until_one_parts_the_rows() {
 
 /// A rule that always gives the same answer.
 class ConstantRule final : public SplitRule<DenseRows> {
-public:
+  public:
     explicit ConstantRule(Hyperplane plane) : plane_(std::move(plane)) {}
     Hyperplane find(const GrowSite<DenseRows>&, Random) const override { return plane_; }
 
-private:
+  private:
     Hyperplane plane_;
 };
 
@@ -616,9 +622,14 @@ void useless_answers_of_a_rule_are_replaced() {
     const Matrix x = random_matrix(50, 3, 1.0, 14);
     const Answers answers(x, 14);
     const Scaling scaling = scaling_of(x, answers.weights, true);
-    const std::vector<Hyperplane> planes{{{}, {}, 1.0},          {{1}, {1.0F}, 1e9},           {{1}, {1.0F}, -1e9},
-                                         {{1}, {inf}, -1.0},     {{0, 2}, {-inf, 1.0F}, 0.0},  {{0}, {std::nanf("")}, 0.0},
-                                         {{0}, {1.0F}, std::nan("")}, {{0}, {1.0F}, static_cast<double>(inf)}};
+    const std::vector<Hyperplane> planes{{{}, {}, 1.0},
+                                         {{1}, {1.0F}, 1e9},
+                                         {{1}, {1.0F}, -1e9},
+                                         {{1}, {inf}, -1.0},
+                                         {{0, 2}, {-inf, 1.0F}, 0.0},
+                                         {{0}, {std::nanf("")}, 0.0},
+                                         {{0}, {1.0F}, std::nan("")},
+                                         {{0}, {1.0F}, static_cast<double>(inf)}};
     for (const Hyperplane& plane : planes) {
         const GrownTree tree = grown(x.dense(), scaling, answers.of(true), ConstantRule(plane));
         for (float weight : tree.weights) expect(std::isfinite(weight), "finite weights");
@@ -637,8 +648,8 @@ void interrupt_ends_the_growth() {
             options.n_threads = n_threads;
             int n_looks = 0;
             const Interruptible scope([&] { return n_looks++ >= patience; });
-            expect_throw<Interrupted>([&] { (void)grow_tree(x.dense(), scaling, answers.of(true), *axis_rule<DenseRows>(), options); },
-                                      "no tree");
+            expect_throw<Interrupted>(
+                [&] { (void)grow_tree(x.dense(), scaling, answers.of(true), *axis_rule<DenseRows>(), options); }, "no tree");
         }
 }
 

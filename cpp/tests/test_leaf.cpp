@@ -33,14 +33,14 @@ void best_constants_are_minimisers(LeafPenalty penalty) {
             std::vector<double> values(n);
             for (double& value : values) value = seed % 2 == 0 ? random.normal() : std::round(3.0 * random.normal());
             const auto weights = random_weights(n, seed);
-            expect_minimiser(best_constant(values, weights, kind, delta, penalty), [&](double at) {
-                return total_loss(values, weights, kind, at) + penalty.of(at);
-            });
+            expect_minimiser(best_constant(values, weights, kind, delta, penalty),
+                             [&](double at) { return total_loss(values, weights, kind, at) + penalty.of(at); });
         }
 }
 void plain_constants_are_minimisers() { best_constants_are_minimisers({}); }
 void penalised_constants_are_minimisers() {
-    for (const LeafPenalty penalty : {LeafPenalty{0.0, 0.5}, LeafPenalty{2.0, 0.0}, LeafPenalty{0.0, 1e3}, LeafPenalty{1e3, 0.0}, LeafPenalty{1.0, 1.0}})
+    for (const LeafPenalty penalty :
+         {LeafPenalty{0.0, 0.5}, LeafPenalty{2.0, 0.0}, LeafPenalty{0.0, 1e3}, LeafPenalty{1e3, 0.0}, LeafPenalty{1.0, 1.0}})
         best_constants_are_minimisers(penalty);
 }
 

@@ -54,8 +54,10 @@ void solutions_meet_the_optimality_conditions() {
             std::size_t n_zero = 0;
             for (std::size_t i = 0; i < values.size(); ++i) {
                 if (i / LassoTask::n_outputs % LassoTask::leaves_per_tree == LassoTask::leaves_per_tree - 1) continue;
-                if (values[i] == 0.0) expect(std::fabs(slopes[i]) <= 0.5 * l1 + 1e-6, "slope at zero");
-                else expect_near(slopes[i], std::copysign(0.5 * l1, values[i]), 1e-6, "slope of a value");
+                if (values[i] == 0.0)
+                    expect(std::fabs(slopes[i]) <= 0.5 * l1 + 1e-6, "slope at zero");
+                else
+                    expect_near(slopes[i], std::copysign(0.5 * l1, values[i]), 1e-6, "slope of a value");
                 n_zero += values[i] == 0.0;
             }
             expect(n_zero > 0, "some values are zero");
@@ -68,18 +70,18 @@ void leaves_without_weight_keep_their_values() {
 }
 
 void threads_change_nothing() {
-    for (const std::size_t gram_limit : both_ways) expect(LassoTask(2).solve(gram_limit, 1) == LassoTask(2).solve(gram_limit, 4), "same bits");
+    for (const std::size_t gram_limit : both_ways)
+        expect(LassoTask(2).solve(gram_limit, 1) == LassoTask(2).solve(gram_limit, 4), "same bits");
 }
 
 void signals_end_the_work() {
     const LassoTask task(3);
     std::vector<double> values(LassoTask::n_leaves * LassoTask::n_outputs);
-    for (const std::size_t gram_limit : both_ways)
-        {
-            const LeafLasso lasso(task.design(), l1, gram_limit, 2);
-            const Interruptible stopped([] { return true; });
-            expect_throw<Interrupted>([&] { lasso.solve(task.targets, LassoTask::n_outputs, values, 0.0); }, "interrupted");
-        }
+    for (const std::size_t gram_limit : both_ways) {
+        const LeafLasso lasso(task.design(), l1, gram_limit, 2);
+        const Interruptible stopped([] { return true; });
+        expect_throw<Interrupted>([&] { lasso.solve(task.targets, LassoTask::n_outputs, values, 0.0); }, "interrupted");
+    }
 }
 
 void a_leaf_of_two_trees_is_refused() {

@@ -75,7 +75,8 @@ void interrupts_end_the_work() {
     Random random(1);
     std::vector<std::uint32_t> leaves;
     for (std::size_t t = 0; t < n_trees; ++t)
-        for (std::size_t n = 0; n < n_rows; ++n) leaves.push_back(static_cast<std::uint32_t>(t * leaves_per_tree + random.below(leaves_per_tree)));
+        for (std::size_t n = 0; n < n_rows; ++n)
+            leaves.push_back(static_cast<std::uint32_t>(t * leaves_per_tree + random.below(leaves_per_tree)));
     const auto weights = random_weights(n_rows, 1);
     const LeafDesign design{leaves, weights, n_trees, n_trees * leaves_per_tree};
     const std::vector<double> targets(n_rows, 1.0);

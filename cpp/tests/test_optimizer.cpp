@@ -84,8 +84,8 @@ struct Setting {
         options.solver.alpha = 0.2;
         return linear_leaves(rows, scaling, norms, wanted, n_leaves, options);
     }
-    [[nodiscard]] TreeOptimizer<D> optimizer(Goal goal, SplitKind split, std::size_t n_threads,
-                                             const Topology& topology, std::size_t max_features = 0) const {
+    [[nodiscard]] TreeOptimizer<D> optimizer(Goal goal, SplitKind split, std::size_t n_threads, const Topology& topology,
+                                             std::size_t max_features = 0) const {
         OptimizerOptions options;
         options.max_features = max_features;
         options.split = split;

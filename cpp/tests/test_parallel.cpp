@@ -113,8 +113,8 @@ void caller_without_tasks_asks_for_its_helpers() {
 void interrupts_reach_helpers_of_helpers() {
     std::atomic<int> n_asked{0};
     const Interruptible scope([&] { return ++n_asked > 3; });
-    expect_throw<Interrupted>(
-        [] { parallel_for(2, 2, [](std::size_t) { parallel_for(2, 2, [](std::size_t) { work_on(); }); }); }, "both levels end");
+    expect_throw<Interrupted>([] { parallel_for(2, 2, [](std::size_t) { parallel_for(2, 2, [](std::size_t) { work_on(); }); }); },
+                              "both levels end");
 }
 
 void interrupts_end_with_their_scope() {
@@ -152,7 +152,7 @@ void silent_interrupt_changes_nothing() {
 #if defined(__linux__) && !defined(SPINNEY_IS_SANITIZED)
 /// While it lives, the process gets next to no more memory, and so no stacks of new threads.
 class LittleMemory {
-public:
+  public:
     LittleMemory() {
         getrlimit(RLIMIT_AS, &before_);
         rlimit little = before_;
@@ -163,7 +163,7 @@ public:
     LittleMemory(const LittleMemory&) = delete;
     LittleMemory& operator=(const LittleMemory&) = delete;
 
-private:
+  private:
     rlimit before_{};
 };
 

@@ -10,7 +10,8 @@ namespace spinney::test {
 namespace {
 
 void logarithms_are_those_of_the_library() {
-    for (const double x : {1e-300, 1e-9, 0.1, 0.7071067811865475, 0.7071067811865476, 1.0 - 1e-9, 1.0, 1.0 + 1e-9, 1.5, 2.0, 3e5, 1e300})
+    for (const double x :
+         {1e-300, 1e-9, 0.1, 0.7071067811865475, 0.7071067811865476, 1.0 - 1e-9, 1.0, 1.0 + 1e-9, 1.5, 2.0, 3e5, 1e300})
         expect_near(log_positive(x), std::log(x), 2e-15 * (1.0 + std::fabs(std::log(x))), "log(" + std::to_string(x) + ")");
 }
 

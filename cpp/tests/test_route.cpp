@@ -114,7 +114,8 @@ void linear_leaves_add_their_intercept() {
     for (std::size_t n = 0; n < 50; ++n) {
         const float* row = x.values.data() + 3 * n;
         const bool is_first = leaves[n] == 0;
-        const double first = is_first ? 1.0 + static_cast<double>(0.5F * row[2]) : 3.0 + static_cast<double>(row[0] - 2.0F * row[1]);
+        const double first =
+            is_first ? 1.0 + static_cast<double>(0.5F * row[2]) : 3.0 + static_cast<double>(row[0] - 2.0F * row[1]);
         const double second = is_first ? 2.0 : 4.0 + static_cast<double>(4.0F * row[2]);
         expect_near(dense[2 * n], first, 1e-5, "first output");
         expect_near(dense[2 * n + 1], second, 1e-5, "second output");

@@ -79,8 +79,7 @@ struct RandomSplits {
         for (std::size_t i = 0; i < n_splits; ++i) {
             bias.push_back(random.normal());
             for (std::size_t next : {2 * i + 1, 2 * i + 2})
-                child.push_back(next < n_splits ? static_cast<std::int32_t>(next)
-                                                : ~static_cast<std::int32_t>(next - n_splits));
+                child.push_back(next < n_splits ? static_cast<std::int32_t>(next) : ~static_cast<std::int32_t>(next - n_splits));
         }
     }
     [[nodiscard]] SplitArrays view() const { return {w.data(), bias.data(), child.data()}; }

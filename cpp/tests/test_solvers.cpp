@@ -68,8 +68,8 @@ Solution newton(const LogisticProblem& p, const D& rows, const LinearOptions& op
 template <Design D>
 Solution stream(const LogisticProblem& p, const D& rows, const LinearOptions& options) {
     Solution s{std::vector<float>(p.x.n_features)};
-    solve_stream(rows, p.scaling, squared_norms(rows, p.scaling, 1), p.entries(), LogisticLink(p.labels), options,
-                 Random(3), std::span(s.w), std::span(&s.bias, 1));
+    solve_stream(rows, p.scaling, squared_norms(rows, p.scaling, 1), p.entries(), LogisticLink(p.labels), options, Random(3),
+                 std::span(s.w), std::span(&s.bias, 1));
     return s;
 }
 
@@ -239,8 +239,8 @@ double least_axis_cost(const Matrix& x, std::span<const std::int8_t> labels, std
 }
 
 template <Design D>
-void expect_exact_axis(const Matrix& x, const D& rows, std::span<const std::int8_t> labels,
-                       std::span<const double> weights, double alpha) {
+void expect_exact_axis(const Matrix& x, const D& rows, std::span<const std::int8_t> labels, std::span<const double> weights,
+                       double alpha) {
     const auto numbers = all_rows(x.n_rows);
     const AxisSplit split = solve_axis(rows, {numbers, labels, weights}, alpha);
     expect_near(split.cost, least_axis_cost(x, labels, weights, alpha), 1e-9, "least cost");
@@ -348,7 +348,8 @@ Solution relaxed(const LogisticProblem& p, const D& rows, const Solution& start,
     std::vector<double> bias{0.0, start.bias};
     relax(rows, p.scaling, p.entries(), SoftmaxLink(classes, 2), {.ridge = ridge, .max_steps = 500, .tolerance = 1e-12},
           std::span(w), std::span(bias));
-    expect(std::all_of(w.begin(), w.begin() + static_cast<std::ptrdiff_t>(d), [](float v) { return v == 0.0F; }), "the first class stays the reference");
+    expect(std::all_of(w.begin(), w.begin() + static_cast<std::ptrdiff_t>(d), [](float v) { return v == 0.0F; }),
+           "the first class stays the reference");
     return {{w.begin() + static_cast<std::ptrdiff_t>(d), w.end()}, bias[1] - bias[0]};
 }
 
@@ -381,14 +382,10 @@ void interrupts_end_a_solver_at_work() {
     const ReducedProblem reduced{p.rows, p.labels, p.weights};
     const Solution start = newton(p, p.x.dense(), exact(1.0, 0.1));
     const std::vector<std::function<void()>> calls{
-        [&] { (void)newton(p, p.x.dense(), exact(1.0, 0.1)); },
-        [&] { (void)stream(p, p.x.dense(), exact(1.0, 0.1)); },
-        [&] { (void)stream(p, p.x.sparse(), exact(1.0, 0.1)); },
-        [&] { (void)relaxed(p, p.x.dense(), start, 0.1); },
-        [&] { (void)solve_axis(p.x.dense(), reduced, 0.0); },
-        [&] { (void)solve_axis(p.x.sparse(), reduced, 0.0); },
-        [&] { (void)column_moments(p.x.dense(), p.weights, 2); },
-        [&] { (void)squared_norms(p.x.sparse(), p.scaling, 1); }};
+        [&] { (void)newton(p, p.x.dense(), exact(1.0, 0.1)); },   [&] { (void)stream(p, p.x.dense(), exact(1.0, 0.1)); },
+        [&] { (void)stream(p, p.x.sparse(), exact(1.0, 0.1)); },  [&] { (void)relaxed(p, p.x.dense(), start, 0.1); },
+        [&] { (void)solve_axis(p.x.dense(), reduced, 0.0); },     [&] { (void)solve_axis(p.x.sparse(), reduced, 0.0); },
+        [&] { (void)column_moments(p.x.dense(), p.weights, 2); }, [&] { (void)squared_norms(p.x.sparse(), p.scaling, 1); }};
     for (std::size_t i = 0; i < calls.size(); ++i)
         for (const int patience : {0, 1, 2}) {
             int n_looks = 0;

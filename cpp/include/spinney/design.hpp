@@ -48,17 +48,11 @@ struct SparseRows {
     std::size_t n_features = 0;
 
     [[nodiscard]] std::size_t begin(std::size_t n) const { return static_cast<std::size_t>(indptr[n]); }
-    [[nodiscard]] std::size_t size(std::size_t n) const {
-        return static_cast<std::size_t>(indptr[n + 1] - indptr[n]);
-    }
-    [[nodiscard]] std::span<const std::int32_t> columns(std::size_t n) const {
-        return {indices + begin(n), size(n)};
-    }
+    [[nodiscard]] std::size_t size(std::size_t n) const { return static_cast<std::size_t>(indptr[n + 1] - indptr[n]); }
+    [[nodiscard]] std::span<const std::int32_t> columns(std::size_t n) const { return {indices + begin(n), size(n)}; }
     [[nodiscard]] std::span<const float> entries(std::size_t n) const { return {values + begin(n), size(n)}; }
     void prefetch(std::size_t) const {}
-    [[nodiscard]] double dot(std::size_t n, const float* w) const {
-        return spinney::dot(columns(n), values + begin(n), w);
-    }
+    [[nodiscard]] double dot(std::size_t n, const float* w) const { return spinney::dot(columns(n), values + begin(n), w); }
 
     template <class Visit>
     void for_each(std::size_t n, Visit&& visit) const {
@@ -85,8 +79,7 @@ void walk_batch(const DenseRowsOf<T>& rows, std::span<const Index> numbers, cons
     row_kernels<T>().walk(std::span<const T* const>(x.data(), numbers.size()), rows.n_features, splits, at);
 }
 template <class Index>
-void walk_batch(const SparseRows& rows, std::span<const Index> numbers, const SplitArrays& splits,
-                std::span<std::int32_t> at) {
+void walk_batch(const SparseRows& rows, std::span<const Index> numbers, const SplitArrays& splits, std::span<std::int32_t> at) {
     for (std::size_t r = 0; r < numbers.size(); ++r)
         while (at[r] >= 0) {
             const auto split = static_cast<std::size_t>(at[r]);

@@ -27,7 +27,7 @@ struct ForestTree {
 
 /// Rows of floats, each padded with zeros to `stride` and aligned to registers.
 class PaddedTable {
-public:
+  public:
     explicit PaddedTable(std::size_t n_features) : stride_(padded_size(n_features)) {}
     void reserve(std::size_t n_rows) { lines_.reserve((n_rows * stride_ + line_size - 1) / line_size); }
     void append(std::span<const std::int32_t> indices, std::span<const float> weights);
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] std::size_t stride() const { return stride_; }
     [[nodiscard]] std::size_t n_rows() const { return n_rows_; }
 
-private:
+  private:
     static constexpr std::size_t line_size = 16;
     struct alignas(64) Line {
         float values[line_size];
@@ -61,16 +61,16 @@ struct SparseTable {
 /// Which columns the rows of a SparseTable have, one bit each: the way from a column to its weight. A row of
 /// text has few entries, and nearly all of them meet no weight.
 class ColumnMasks {
-public:
+  public:
     /// Stays empty if the bits would take far more memory than the table.
     void build(const SparseTable& table, std::size_t n_features);
     [[nodiscard]] bool empty() const { return words_.empty(); }
 
     /// Product of a sparse row with row `number` of the table, with the same bits as `dot`.
-    [[nodiscard]] double dot(std::span<const std::int32_t> columns, std::span<const float> entries,
-                             const SparseTable& table, std::size_t number) const;
+    [[nodiscard]] double dot(std::span<const std::int32_t> columns, std::span<const float> entries, const SparseTable& table,
+                             std::size_t number) const;
 
-private:
+  private:
     struct Word {
         std::uint64_t bits = 0;
         std::size_t first = 0;  ///< place in the table of the weight of its first column
@@ -80,7 +80,7 @@ private:
 };
 
 class Forest {
-public:
+  public:
     /// Copies the trees. Throws std::invalid_argument unless there is at least one, every tree can be walked
     /// safely, has one row of `n_outputs` values a leaf, and reads `n_features` columns.
     Forest(std::span<const ForestTree> trees, std::size_t n_features, std::size_t n_outputs);
@@ -99,8 +99,7 @@ public:
 
     /// Sum of the weights of the trees that give a row a label, n_outputs a row.
     template <Design D>
-    void votes(const D& rows, std::span<const double> tree_weights, std::size_t n_threads,
-               std::span<double> votes) const;
+    void votes(const D& rows, std::span<const double> tree_weights, std::size_t n_threads, std::span<double> votes) const;
 
     /// Sum of the leaves' outputs times the weights of their trees, n_outputs a row. With `is_softmax` the
     /// scores of linear leaves become probabilities first.
@@ -108,7 +107,7 @@ public:
     void sums(const D& rows, std::span<const double> tree_weights, bool is_softmax, std::size_t n_threads,
               std::span<double> sums) const;
 
-private:
+  private:
     /// How the hyperplanes of a tree are kept: one weight each, non-zeros, or padded rows.
     enum class Form : std::uint8_t { axis, sparse, padded };
     struct PackedTree {
@@ -135,8 +134,7 @@ private:
     template <class Block, class Visit>
     void walk_block(const Block& block, const Visit& visit) const;
     template <class Block>
-    void walk_trees(const Block& block, Form form, std::span<const float* const> x,
-                    std::span<std::int32_t> at) const;
+    void walk_trees(const Block& block, Form form, std::span<const float* const> x, std::span<std::int32_t> at) const;
     template <class Dot>
     static void walk_entries(std::span<const PackedSplit> splits, std::span<std::int32_t> at, const Dot& dot);
 

@@ -37,7 +37,7 @@ struct LeafTable {
 };
 
 class Leaves {
-public:
+  public:
     virtual ~Leaves() = default;  // virtual: the sweep is compiled once, not once a leaf type and loss
 
     /// Loss of a row if it ended in `leaf`, without its sample weight.
@@ -64,12 +64,15 @@ public:
     virtual void set_fitted(std::span<const std::uint8_t> /*flags*/) {}
 
     [[nodiscard]] const LeafTable& table() const { return table_; }
-    void set_table(LeafTable table) { table_ = std::move(table); refresh(); }
+    void set_table(LeafTable table) {
+        table_ = std::move(table);
+        refresh();
+    }
     /// Parameters of one leaf, to undo a refit.
     [[nodiscard]] LeafTable row(std::size_t leaf) const;
     void set_row(std::size_t leaf, const LeafTable& row);
 
-protected:
+  protected:
     virtual void refresh_leaf(std::size_t) {}
     void refresh() {
         for (std::size_t leaf = 0; leaf < n_leaves_; ++leaf) refresh_leaf(leaf);
@@ -78,10 +81,9 @@ protected:
     LeafTable table_;
 };
 
-[[nodiscard]] std::unique_ptr<Leaves> constant_class_leaves(const Targets& targets, std::size_t n_leaves,
-                                                            ClassLoss loss);
-[[nodiscard]] std::unique_ptr<Leaves> constant_value_leaves(const Targets& targets, std::size_t n_leaves,
-                                                            TargetLoss loss, double delta, LeafPenalty penalty = {});
+[[nodiscard]] std::unique_ptr<Leaves> constant_class_leaves(const Targets& targets, std::size_t n_leaves, ClassLoss loss);
+[[nodiscard]] std::unique_ptr<Leaves> constant_value_leaves(const Targets& targets, std::size_t n_leaves, TargetLoss loss,
+                                                            double delta, LeafPenalty penalty = {});
 
 /// Losses of the scores that several trees give the classes together.
 enum class ScoreLoss : std::uint8_t {
@@ -104,12 +106,12 @@ struct LinearLeafOptions {
 
 /// Softmax regression (classes) or linear regression (values) in each leaf.
 template <Design D>
-[[nodiscard]] std::unique_ptr<Leaves> linear_leaves(const D& rows, const Scaling& scaling,
-                                                    std::span<const float> squared_norms, const Targets& targets,
-                                                    std::size_t n_leaves, const LinearLeafOptions& options);
+[[nodiscard]] std::unique_ptr<Leaves> linear_leaves(const D& rows, const Scaling& scaling, std::span<const float> squared_norms,
+                                                    const Targets& targets, std::size_t n_leaves,
+                                                    const LinearLeafOptions& options);
 
 /// argmin_v of sum_n w_n loss(y_n - v) + penalty: mean, lower weighted median, or Huber's location.
-[[nodiscard]] double best_constant(std::span<const double> values, std::span<const double> weights, TargetLoss kind,
-                                   double delta, LeafPenalty penalty = {});
+[[nodiscard]] double best_constant(std::span<const double> values, std::span<const double> weights, TargetLoss kind, double delta,
+                                   LeafPenalty penalty = {});
 
 }  // namespace spinney

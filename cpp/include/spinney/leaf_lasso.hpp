@@ -20,7 +20,7 @@ namespace spinney {
 /// zero where the duality gap stays wide; and after every few sweeps it goes towards the point to which they seem to lead
 /// (Anderson's extrapolation, Bertrand and Massias, AISTATS 2021), as far as the sum falls.
 class LeafLasso {
-public:
+  public:
     /// `l1` is the weight of the absolute leaf values against the weighted sum of squares; it has to be positive. A leaf
     /// belongs to one tree. The normal matrix of at most `gram_limit` leaves is counted.
     LeafLasso(const LeafDesign& design, double l1, std::size_t gram_limit, std::size_t n_threads);
@@ -33,7 +33,7 @@ public:
 
     static constexpr std::size_t sweeps_per_look = 20;
 
-private:
+  private:
     LeafDesign design_;
     double l1_;
     std::size_t n_threads_;

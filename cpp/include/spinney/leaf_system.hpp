@@ -20,7 +20,7 @@ struct StopRule {
 /// Ridge regression on the leaves, for as many targets as one likes. The design has a one for each tree in each row;
 /// it is never written out. Small systems are factored once, large ones solved by conjugate gradients.
 class LeafSystem {
-public:
+  public:
     /// `l2` is the weight of the squared leaf values against the weighted sum of squares; it has to be positive.
     /// A system of at most `direct_limit` leaves is factored.
     LeafSystem(const LeafDesign& design, double l2, std::size_t direct_limit, std::size_t n_threads);
@@ -29,7 +29,7 @@ public:
     /// Conjugate gradients begin at the given values; the sum never rises.
     void solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values, const StopRule& rule) const;
 
-private:
+  private:
     void factor();
     void substitute(std::size_t n_outputs, std::span<double> values) const;
     [[nodiscard]] std::vector<double> gradient_sizes(std::span<const double> gradient, std::size_t n_outputs) const;

@@ -25,7 +25,7 @@ struct LinkBlock {
 
 /// log(1 + exp(-y (s - offset))) for labels y in {-1, +1}; no offsets means zero.
 class LogisticLink {
-public:
+  public:
     static constexpr bool has_bounded_slopes = true;
     explicit LogisticLink(std::span<const std::int8_t> labels, std::span<const double> offsets = {})
         : labels_(labels), offsets_(offsets) {}
@@ -34,7 +34,7 @@ public:
     void evaluate(std::size_t first, const LinkBlock& block) const;
     void slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const;
 
-private:
+  private:
     [[nodiscard]] double margin(std::size_t entry, double score) const {
         return labels_[entry] * (offsets_.empty() ? score : score - offsets_[entry]);
     }
@@ -56,7 +56,7 @@ enum class TargetLoss : std::uint8_t { squared, absolute, huber };
 /// Loss of a real target. The absolute loss is smoothed within `delta` of the target, which the
 /// caller makes small; its Newton curvature is that of iterated reweighted least squares.
 class TargetLink {
-public:
+  public:
     static constexpr bool has_bounded_slopes = false;
     TargetLink(std::vector<double> targets, TargetLoss kind, double delta)
         : targets_(std::move(targets)), kind_(kind), delta_(delta) {}
@@ -66,7 +66,7 @@ public:
     void slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const;
     double differentiate(std::size_t entry, std::span<double> scores) const;
 
-private:
+  private:
     [[nodiscard]] double slope(double residual) const;
     std::vector<double> targets_;
     TargetLoss kind_;
@@ -76,16 +76,15 @@ private:
 /// Cross-entropy of a softmax over n_outputs classes. With two classes the first score is fixed at
 /// zero, which halves the parameters of a binary leaf to those of a logistic regression.
 class SoftmaxLink {
-public:
+  public:
     static constexpr bool has_bounded_slopes = true;
-    SoftmaxLink(std::vector<std::int32_t> labels, std::size_t n_classes)
-        : labels_(std::move(labels)), n_classes_(n_classes) {}
+    SoftmaxLink(std::vector<std::int32_t> labels, std::size_t n_classes) : labels_(std::move(labels)), n_classes_(n_classes) {}
     [[nodiscard]] std::size_t n_outputs() const { return n_classes_; }
     [[nodiscard]] static double max_curvature() { return 0.5; }
     void slopes(std::span<const std::uint32_t> entries, double* scores, float* out) const;
     double differentiate(std::size_t entry, std::span<double> scores) const;
 
-private:
+  private:
     std::vector<std::int32_t> labels_;
     std::size_t n_classes_;
 };

@@ -1,6 +1,6 @@
 #pragma once
-/// Tree Alternating Optimization ([B] "Ensembles of bagged TAO trees", section 3) of one tree: the state of the tree under optimisation and the steps
-/// over one level of splits and over the leaves. Which step comes when is decided by the caller.
+/// Tree Alternating Optimization ([B] "Ensembles of bagged TAO trees", section 3) of one tree: the state of the tree under
+/// optimisation and the steps over one level of splits and over the leaves. Which step comes when is decided by the caller.
 
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ enum class SplitKind : std::uint8_t { oblique, axis };
 
 struct OptimizerOptions {
     SplitKind split = SplitKind::oblique;
-    LinearOptions solver;  ///< its alpha is the sparsity weight of the splits
+    LinearOptions solver;          ///< its alpha is the sparsity weight of the splits
     std::size_t max_features = 0;  ///< columns drawn for each split ([B] section 6.3, "local"); 0 for all
     std::size_t n_threads = 1;
     std::uint64_t seed = 0;
@@ -55,7 +55,7 @@ struct Objective {
 /// and differ in their weights alone. After an Interrupted the tree is half way between two states, and of no use.
 template <Design D>
 class TreeOptimizer {
-public:
+  public:
     TreeOptimizer(const D& rows, const Scaling& scaling, std::span<const float> squared_norms, const Targets& targets,
                   const Topology& topology, std::unique_ptr<Leaves> leaves, const OptimizerOptions& options);
 
@@ -107,7 +107,7 @@ public:
     [[nodiscard]] const Topology& topology() const { return topology_; }
     [[nodiscard]] CarePoints care_points(std::size_t node);
 
-private:
+  private:
     struct Span {
         std::size_t begin, end;
     };
@@ -141,12 +141,10 @@ private:
     template <Design Any>
     void solve_care(const Any& rows, const Scaling& scaling, std::span<const float> norms, std::span<const std::uint32_t> numbers,
                     const CarePoints& care, std::size_t node, std::uint64_t sweep, std::span<float> w, double& bias) const;
-    void solve_in_columns(std::span<const std::uint32_t> columns, const CarePoints& care, std::size_t node,
-                          std::uint64_t sweep, std::span<float> w, double& bias) const;
+    void solve_in_columns(std::span<const std::uint32_t> columns, const CarePoints& care, std::size_t node, std::uint64_t sweep,
+                          std::span<float> w, double& bias) const;
     /// Non-zero weights that a split may have; 0 for any number.
-    [[nodiscard]] std::size_t most_weights() const {
-        return options_.split == SplitKind::axis ? 1 : options_.solver.max_weights;
-    }
+    [[nodiscard]] std::size_t most_weights() const { return options_.split == SplitKind::axis ? 1 : options_.solver.max_weights; }
     [[nodiscard]] bool draws_columns() const { return options_.max_features > 0 && options_.max_features < rows_.n_features; }
     [[nodiscard]] std::vector<std::uint32_t> columns_of(std::size_t node) const;
     [[nodiscard]] double prefer_constant(const CarePoints& care, std::span<float> w, double& bias) const;
@@ -170,7 +168,7 @@ private:
     OptimizerOptions options_;
     TreeState state_;
     std::vector<std::uint32_t> members_;  ///< rows of positive weight, ascending
-    std::vector<std::uint32_t> order_;  ///< members sorted by leaf rank: the reduced set of a node is a range
+    std::vector<std::uint32_t> order_;    ///< members sorted by leaf rank: the reduced set of a node is a range
     std::vector<std::size_t> leaf_start_;
     std::vector<std::uint32_t> other_leaf_;  ///< leaf a row would reach through the other child
     std::vector<double> other_loss_;

@@ -15,7 +15,7 @@ using Interrupt = std::function<bool()>;
 
 /// Thrown where the work is at the time when it is to stop. What was under work is then of no use.
 class Interrupted final : public std::exception {
-public:
+  public:
     [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
 };
 
@@ -23,13 +23,13 @@ class StopWatch;
 
 /// While it lives, `interrupt` can end the work of this thread and of all threads that help it.
 class Interruptible {
-public:
+  public:
     explicit Interruptible(Interrupt interrupt);
     ~Interruptible();
     Interruptible(const Interruptible&) = delete;
     Interruptible& operator=(const Interruptible&) = delete;
 
-private:
+  private:
     std::unique_ptr<StopWatch> watch_;
     StopWatch* outer_;
 };

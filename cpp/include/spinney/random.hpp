@@ -18,9 +18,8 @@ namespace spinney {
 
 /// A stream of numbers keyed by up to three coordinates, such as (seed, sweep, node).
 class Random {
-public:
-    explicit constexpr Random(std::uint64_t seed, std::uint64_t a = 0, std::uint64_t b = 0)
-        : key_(mix(mix(mix(seed) ^ a) ^ b)) {}
+  public:
+    explicit constexpr Random(std::uint64_t seed, std::uint64_t a = 0, std::uint64_t b = 0) : key_(mix(mix(mix(seed) ^ a) ^ b)) {}
 
     [[nodiscard]] constexpr std::uint64_t next() { return mix(key_ + 0x9E3779B97F4A7C15ULL * counter_++); }
 
@@ -38,7 +37,7 @@ public:
         return radius * std::cos(2.0 * std::numbers::pi * uniform());
     }
 
-private:
+  private:
     std::uint64_t key_;
     std::uint64_t counter_ = 0;
 };

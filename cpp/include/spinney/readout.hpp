@@ -15,7 +15,7 @@ namespace spinney {
 enum class Says : std::uint8_t { label, outputs, probabilities };
 
 class Readout {
-public:
+  public:
     /// Borrows the forest. Throws std::invalid_argument unless there is one weight a tree and one offset an output.
     Readout(const Forest& forest, Says says, std::vector<double> tree_weights, std::vector<double> offsets);
 
@@ -29,7 +29,7 @@ public:
     /// Output with the largest total of each row, the first of equals.
     void largest(const DenseRows& rows, std::size_t n_threads, std::span<std::int32_t> out) const;
 
-private:
+  private:
     const Forest* forest_;
     Says says_;
     std::vector<double> tree_weights_, offsets_;

@@ -20,7 +20,7 @@ struct RelaxOptions {
 /// By L-BFGS over all outputs at once. `w` holds one raw hyperplane an output, `bias` one number; both are start and
 /// result. The objective never rises. Rows are read block by block, so memory does not grow with their number.
 template <Design D, class Link>
-void relax(const D& rows, const Scaling& scaling, const WeightedRows& entries, const Link& link,
-           const RelaxOptions& options, std::span<float> w, std::span<double> bias);
+void relax(const D& rows, const Scaling& scaling, const WeightedRows& entries, const Link& link, const RelaxOptions& options,
+           std::span<float> w, std::span<double> bias);
 
 }  // namespace spinney

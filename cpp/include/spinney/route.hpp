@@ -28,7 +28,7 @@ void check_leaves(const LinearLeafView& view, std::size_t n_features);
 
 /// Scores of each row in the leaf (number among the leaves) it ends in, n_outputs a row.
 template <Design D>
-void linear_outputs(const D& rows, std::span<const std::int32_t> leaves, const LinearLeafView& view,
-                    std::size_t n_threads, std::span<double> out);
+void linear_outputs(const D& rows, std::span<const std::int32_t> leaves, const LinearLeafView& view, std::size_t n_threads,
+                    std::span<double> out);
 
 }  // namespace spinney

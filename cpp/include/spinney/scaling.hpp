@@ -21,7 +21,7 @@ template <Design D>
 /// z_j = (x_j - mean_j) * inverse_scale_j. Stored hyperplanes act on raw x; the solvers and the
 /// penalty see z. A constant column has inverse scale 0 and so never gets a weight.
 class Scaling {
-public:
+  public:
     /// No deviations means that each column deviates by its scale.
     Scaling(std::vector<double> mean, std::vector<double> inverse_scale, std::vector<double> deviation = {});
 
@@ -49,9 +49,8 @@ void standard_row(const DenseRowsOf<T>& rows, std::size_t n, const Scaling& scal
 }
 inline void standard_row(const SparseRows& rows, std::size_t n, const Scaling& scaling, double* z) {
     for (std::size_t j = 0; j < rows.n_features; ++j) z[j] = -scaling.mean[j] * scaling.inverse_scale[j];
-    rows.for_each(n, [&](std::size_t j, float x) {
-        z[j] = (static_cast<double>(x) - scaling.mean[j]) * scaling.inverse_scale[j];
-    });
+    rows.for_each(n,
+                  [&](std::size_t j, float x) { z[j] = (static_cast<double>(x) - scaling.mean[j]) * scaling.inverse_scale[j]; });
 }
 
 /// Squared length of each standardised row, which sets the step of the streaming solver.

@@ -21,7 +21,7 @@ inline constexpr std::size_t float_lanes = 32;
 
 /// A dot product term by term, columns ascending: the same sum as `dot`.
 class LaneSum {
-public:
+  public:
     void add(std::size_t column, float product) { lanes_[column % float_lanes] += product; }
     /// To be called once: it folds the lanes in halves.
     [[nodiscard]] double total() {
@@ -30,7 +30,7 @@ public:
         return static_cast<double>((lanes_[0] + lanes_[2]) + (lanes_[1] + lanes_[3]));
     }
 
-private:
+  private:
     std::array<float, float_lanes> lanes_{};
 };
 
@@ -86,7 +86,7 @@ struct StreamVectors {
     const float* metric;     ///< squared inverse scales: gradient step in raw space
     const float* threshold;  ///< l1 threshold of one row's step
     std::size_t size;
-    float keep = 1.0F;       ///< factor of an l2 penalty in one row's step
+    float keep = 1.0F;  ///< factor of an l2 penalty in one row's step
 };
 
 /// Rows a block kernel handles at once; 64 standardised Letter rows fit the first-level cache.
@@ -103,8 +103,8 @@ struct RowKernels {
     void (*walk)(std::span<const T* const> rows, std::size_t size, const SplitArrays& splits, std::span<std::int32_t> at);
 
     /// SAGA step over `count` (1 or 4) rows with slopes changed by `change`; returns w . mean after it.
-    double (*stream_step)(const StreamVectors& v, const T* const rows[4], const float change[4], std::size_t count,
-                          float step, float inverse_rows);
+    double (*stream_step)(const StreamVectors& v, const T* const rows[4], const float change[4], std::size_t count, float step,
+                          float inverse_rows);
     /// gradient += metric * sum_k slope_k (row_k - mean) over `count` (1 or 4) rows.
     void (*add_gradient)(const StreamVectors& v, const T* const rows[4], const float slope[4], std::size_t count);
 

@@ -41,15 +41,13 @@ void solve_newton(const D& rows, const Scaling& scaling, const WeightedRows& ent
 /// SAGA with exact start gradients: touches each row once a step, in cache. `w` holds one hyperplane
 /// an output, `bias` one number; both are start and result.
 template <Design D, class Link>
-void solve_stream(const D& rows, const Scaling& scaling, std::span<const float> squared_norms,
-                  const WeightedRows& entries, const Link& link, const LinearOptions& options, Random random,
-                  std::span<float> w, std::span<double> bias);
+void solve_stream(const D& rows, const Scaling& scaling, std::span<const float> squared_norms, const WeightedRows& entries,
+                  const Link& link, const LinearOptions& options, Random random, std::span<float> w, std::span<double> bias);
 
 /// One output, by the solver that fits the number of features; then only the largest weights are kept.
 template <Design D, class Link>
-void solve_linear(const D& rows, const Scaling& scaling, std::span<const float> squared_norms,
-                  const WeightedRows& entries, const Link& link, const LinearOptions& options, Random random,
-                  std::span<float> w, double& bias) {
+void solve_linear(const D& rows, const Scaling& scaling, std::span<const float> squared_norms, const WeightedRows& entries,
+                  const Link& link, const LinearOptions& options, Random random, std::span<float> w, double& bias) {
     if (rows.n_features <= options.newton_limit)
         solve_newton(rows, scaling, entries, link, options, w, bias);
     else

@@ -25,15 +25,15 @@ void check_tree(const TreeView& tree);
 /// The shape of a tree, with splits and leaves numbered apart. Leaves are ranked from left to right, so
 /// that the leaves below a node form the range [first_leaf, end_leaf).
 class Topology {
-public:
+  public:
     Topology(std::span<const std::int32_t> left, std::span<const std::int32_t> right);
 
     std::vector<std::int32_t> left, right;
     std::vector<std::size_t> depth, first_leaf, end_leaf;
-    std::vector<std::int32_t> split_of_node;            ///< number among the splits, -1 at leaves
-    std::vector<std::vector<std::int32_t>> levels;      ///< splits (as nodes) by depth
-    std::vector<std::size_t> leaf_node;                 ///< node of the leaf of a rank
-    std::vector<std::int32_t> child;                    ///< children of the splits as `walk` wants them; leaves by rank
+    std::vector<std::int32_t> split_of_node;        ///< number among the splits, -1 at leaves
+    std::vector<std::vector<std::int32_t>> levels;  ///< splits (as nodes) by depth
+    std::vector<std::size_t> leaf_node;             ///< node of the leaf of a rank
+    std::vector<std::int32_t> child;                ///< children of the splits as `walk` wants them; leaves by rank
     std::size_t n_splits = 0;
 
     [[nodiscard]] std::size_t n_nodes() const { return left.size(); }
@@ -44,9 +44,7 @@ public:
         return is_leaf(node) ? ~static_cast<std::int32_t>(first_leaf[node]) : split_of_node[node];
     }
     /// First leaf of the right subtree: a leaf below `node` is on the right iff its rank is not smaller.
-    [[nodiscard]] std::size_t middle(std::size_t node) const {
-        return first_leaf[static_cast<std::size_t>(right[node])];
-    }
+    [[nodiscard]] std::size_t middle(std::size_t node) const { return first_leaf[static_cast<std::size_t>(right[node])]; }
 };
 
 }  // namespace spinney

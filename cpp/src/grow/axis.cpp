@@ -37,7 +37,8 @@ void try_columns(const GrowSite<D>& site, std::span<const std::uint32_t> columns
                 for (std::size_t c = 0; c < columns.size(); ++c) bytes[c * n + i] = x[columns[c]];
             }
             for (std::size_t c = 0; c < columns.size(); ++c)
-                keep_better(columns[c], site.targets.best_cut(std::span<const std::uint8_t>(bytes.data() + c * n, n)), rounding, best);
+                keep_better(columns[c], site.targets.best_cut(std::span<const std::uint8_t>(bytes.data() + c * n, n)), rounding,
+                            best);
             return;
         }
     }
@@ -49,7 +50,7 @@ void try_columns(const GrowSite<D>& site, std::span<const std::uint32_t> columns
 
 template <Design D>
 class AxisRule final : public SplitRule<D> {
-public:
+  public:
     Hyperplane find(const GrowSite<D>& site, Random random) const override { return best_axis(site, random); }
 };
 
@@ -94,9 +95,9 @@ std::unique_ptr<SplitRule<D>> axis_rule() {
     return std::make_unique<AxisRule<D>>();
 }
 
-#define SPINNEY_INSTANTIATE(D) \
+#define SPINNEY_INSTANTIATE(D)                                  \
     template Hyperplane best_axis(const GrowSite<D>&, Random&); \
-    template Cut cut_along(const GrowSite<D>&, Hyperplane&); \
+    template Cut cut_along(const GrowSite<D>&, Hyperplane&);    \
     template std::unique_ptr<SplitRule<D>> axis_rule();
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 

@@ -58,21 +58,22 @@ std::size_t best_stop(std::span<const double> bins, std::size_t n_labels, std::s
 
 template <Design D>
 class CentralAxisRule final : public SplitRule<D> {
-public:
+  public:
     explicit CentralAxisRule(std::size_t n_steps) : n_steps_(n_steps) {}
     Hyperplane find(const GrowSite<D>& site, Random /*random*/) const override {
         const auto labels = labels_of(site);
         return central_axis(site, labels, class_means(site, labels), n_steps_);
     }
 
-private:
+  private:
     std::size_t n_steps_;
 };
 
 }  // namespace
 
 template <Design D>
-Hyperplane central_axis(const GrowSite<D>& site, std::span<const std::size_t> labels, const ClassMeans& means, std::size_t n_steps) {
+Hyperplane central_axis(const GrowSite<D>& site, std::span<const std::size_t> labels, const ClassMeans& means,
+                        std::size_t n_steps) {
     if (!(means.squared_distance > 0.0 && std::isfinite(means.squared_distance))) return {};
     Hyperplane plane = axis_between(site, means);
     if (plane.is_empty()) return {};
@@ -97,9 +98,8 @@ std::unique_ptr<SplitRule<D>> central_axis_rule(std::size_t n_steps) {
     return std::make_unique<CentralAxisRule<D>>(n_steps);
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template Hyperplane central_axis(const GrowSite<D>&, std::span<const std::size_t>, const ClassMeans&, \
-        std::size_t); \
+#define SPINNEY_INSTANTIATE(D)                                                                                          \
+    template Hyperplane central_axis(const GrowSite<D>&, std::span<const std::size_t>, const ClassMeans&, std::size_t); \
     template std::unique_ptr<SplitRule<D>> central_axis_rule(std::size_t);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 

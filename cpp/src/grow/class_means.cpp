@@ -75,8 +75,8 @@ ClassMeans class_means(const GrowSite<D>& site, std::span<const std::size_t> lab
     return found;
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template std::vector<std::size_t> labels_of(const GrowSite<D>&); \
+#define SPINNEY_INSTANTIATE(D)                                                         \
+    template std::vector<std::size_t> labels_of(const GrowSite<D>&);                   \
     template ClassMeans class_means(const GrowSite<D>&, std::span<const std::size_t>); \
     template double squared_distance(const GrowSite<D>&, std::span<const double>, std::span<const double>);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)

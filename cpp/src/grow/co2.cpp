@@ -36,7 +36,7 @@ double deviation_of(const NodeTargets& targets) {
 
 /// The predictors θ of the two leaves of a stump, with their losses [C, eqs. (3), (4)].
 class StumpLeaves {
-public:
+  public:
     StumpLeaves(const NodeTargets& targets, const Tally& sides) : targets_(targets), inverse_unit_(1.0 / deviation_of(targets)) {
         const std::size_t width = targets.n_outputs();
         for (std::size_t side = 0; side < 2; ++side) {
@@ -81,7 +81,8 @@ public:
             return;
         }
         const auto values = targets_.values(i);
-        for (std::size_t k = 0; k < values.size(); ++k) gradient_[side][k] += 2.0 * weight * (theta_[side][k] - values[k] * inverse_unit_);
+        for (std::size_t k = 0; k < values.size(); ++k)
+            gradient_[side][k] += 2.0 * weight * (theta_[side][k] - values[k] * inverse_unit_);
     }
 
     /// Step of θ against the gradient [C, Alg. 1, lines 10 and 13].
@@ -99,7 +100,7 @@ public:
         update_losses();
     }
 
-private:
+  private:
     static double squared(double x) { return x * x; }
 
     void update_losses() {
@@ -122,13 +123,13 @@ private:
 /// One decision stump under optimisation. The hyperplane is kept over raw features; lengths are those of scaled space.
 template <Design D>
 class Stump {
-public:
+  public:
     Stump(const GrowSite<D>& site, const CO2Options& options, const Hyperplane& start, Random random)
         : site_(site), options_(options), random_(random), w_(site.rows.n_features), velocity_(w_.size()), gradient_(w_.size()),
           side_(site.reach.size()), order_(site.reach.size()),
           batch_size_(std::clamp<std::size_t>(order_.size() / least_batches, 1, options.batch_size)),
-          unit_(site.targets.total_weight() / static_cast<double>(order_.size())), mean_(centre_of(site)), mean32_(mean_.begin(), mean_.end()),
-          leaves_(site.targets, set_start(start)) {
+          unit_(site.targets.total_weight() / static_cast<double>(order_.size())), mean_(centre_of(site)),
+          mean32_(mean_.begin(), mean_.end()), leaves_(site.targets, set_start(start)) {
         std::iota(order_.begin(), order_.end(), 0U);
     }
 
@@ -156,7 +157,7 @@ public:
         return compact(kept_w_, kept_offset_);
     }
 
-private:
+  private:
     /// Mean of the node's rows. About the mean of all rows, a node far from it would need a bias longer than ν allows.
     static std::vector<double> centre_of(const GrowSite<D>& site) {
         if constexpr (is_sparse<D>) {
@@ -255,7 +256,8 @@ private:
 
     void run_epoch(double learning_rate) {
         check_stop();
-        for (std::size_t k = order_.size(); k > 1; --k) std::swap(order_[k - 1], order_[random_.below(static_cast<std::uint32_t>(k))]);
+        for (std::size_t k = order_.size(); k > 1; --k)
+            std::swap(order_[k - 1], order_[random_.below(static_cast<std::uint32_t>(k))]);
         for (std::size_t first = 0; first < order_.size(); first += batch_size_) {
             if (first % 1024 < batch_size_ && first > 0) check_stop();
             step(std::span(order_).subspan(first, std::min(batch_size_, order_.size() - first)), learning_rate);
@@ -314,7 +316,8 @@ private:
     }
     void add_active(const SparseRows& rows) {
         for (std::size_t k = 0; k < active_.size(); ++k)
-            rows.for_each(active_[k], [&](std::size_t j, float x) { gradient_[j] += slopes_[k] * x * site_.scaling.metric32[j]; });
+            rows.for_each(active_[k],
+                          [&](std::size_t j, float x) { gradient_[j] += slopes_[k] * x * site_.scaling.metric32[j]; });
     }
 
     void move(float share, float learning_rate) {
@@ -343,19 +346,19 @@ private:
     std::vector<std::int8_t> side_;  ///< side on which the tangent of each row was taken
     std::vector<std::uint32_t> order_, active_;
     std::size_t batch_size_;
-    double unit_;                    ///< weight of the mean row: weights of any unit make slopes that fit a float
+    double unit_;  ///< weight of the mean row: weights of any unit make slopes that fit a float
     std::vector<double> mean_;
     std::vector<float> mean32_, slopes_;
     double bias_ = 0.0, bias_velocity_ = 0.0, offset_ = 0.0;
     std::vector<float> kept_w_;
     double kept_offset_ = 0.0;
-    bool is_parted_ = false;         ///< whether both sides had rows when the tangents were taken
+    bool is_parted_ = false;  ///< whether both sides had rows when the tangents were taken
     StumpLeaves leaves_;
 };
 
 template <Design D>
 class CO2Rule final : public SplitRule<D> {
-public:
+  public:
     explicit CO2Rule(const CO2Options& options) : options_(options) {}
     Hyperplane find(const GrowSite<D>& site, Random random) const override {
         Hyperplane start = best_axis(site, random);
@@ -364,7 +367,7 @@ public:
         return is_overfitted(site, start, plane) ? start : plane;
     }
 
-private:
+  private:
     /// Whether judges, if there are any, want the column that it started from.
     static bool is_overfitted(const GrowSite<D>& site, const Hyperplane& start, const Hyperplane& plane) {
         return !site.judges.rows.empty() && !plane.is_empty() && judged_loss(site, plane) > judged_loss(site, start);
@@ -380,8 +383,7 @@ std::unique_ptr<SplitRule<D>> co2_rule(const CO2Options& options) {
     return std::make_unique<CO2Rule<D>>(options);
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template std::unique_ptr<SplitRule<D>> co2_rule(const CO2Options&);
+#define SPINNEY_INSTANTIATE(D) template std::unique_ptr<SplitRule<D>> co2_rule(const CO2Options&);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -37,7 +37,7 @@ std::uint32_t other_column(std::span<const std::uint32_t> columns, const Terms& 
 /// The best of directions that are drawn at random; what is drawn is said by a derived class.
 template <Design D>
 class DirectionsRule : public SplitRule<D> {
-public:
+  public:
     Hyperplane find(const GrowSite<D>& site, Random random) const override {
         if (site.columns.size() < 2) return best_axis(site, random);
         Hyperplane best;
@@ -53,7 +53,7 @@ public:
         return best;
     }
 
-protected:
+  protected:
     [[nodiscard]] virtual Terms draw(std::span<const std::uint32_t> columns, Random& random) const = 0;
 };
 
@@ -68,10 +68,10 @@ class ProbesRule final : public DirectionsRule<D> {
 
 template <Design D>
 class ProjectionsRule final : public DirectionsRule<D> {
-public:
+  public:
     explicit ProjectionsRule(std::size_t most_columns) : most_columns_(most_columns) {}
 
-private:
+  private:
     Terms draw(std::span<const std::uint32_t> columns, Random& random) const override {
         const std::size_t count = 1 + random.below(static_cast<std::uint32_t>(std::min(most_columns_, columns.size())));
         Terms terms;
@@ -97,7 +97,7 @@ std::unique_ptr<SplitRule<D>> projections_rule(std::size_t most_columns) {
     return std::make_unique<ProjectionsRule<D>>(most_columns);
 }
 
-#define SPINNEY_INSTANTIATE(D) \
+#define SPINNEY_INSTANTIATE(D)                            \
     template std::unique_ptr<SplitRule<D>> probes_rule(); \
     template std::unique_ptr<SplitRule<D>> projections_rule(std::size_t);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)

@@ -13,7 +13,9 @@ namespace {
 /// Entries begin .. end of a list that is sorted by nodes.
 struct Share {
     std::size_t begin, end;
-    [[nodiscard]] std::span<std::uint32_t> of(std::vector<std::uint32_t>& list) const { return {list.data() + begin, end - begin}; }
+    [[nodiscard]] std::span<std::uint32_t> of(std::vector<std::uint32_t>& list) const {
+        return {list.data() + begin, end - begin};
+    }
 };
 
 /// A node with its rows and its judges.
@@ -36,7 +38,7 @@ bool is_finite(const Hyperplane& plane) {
 
 template <Design D>
 class Grower {
-public:
+  public:
     Grower(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule, const GrowOptions& options,
            std::span<const double> judge_weights)
         : rows_(rows), scaling_(scaling), targets_(targets), rule_(rule), options_(options), judge_weights_(judge_weights) {
@@ -60,13 +62,13 @@ public:
         return std::move(tree_);
     }
 
-private:
+  private:
     Outcome visit(const OpenNode& node, std::size_t depth, std::size_t number) {
         const std::span<std::uint32_t> reach = node.members.of(members_);
         const NodeTargets targets(targets_, reach, options_.impurity, options_.min_leaf_weight);
         Outcome outcome;
-        const bool is_end = targets.is_pure() || reach.size() < options_.min_rows ||
-                            (options_.max_depth > 0 && depth >= options_.max_depth);
+        const bool is_end =
+            targets.is_pure() || reach.size() < options_.min_rows || (options_.max_depth > 0 && depth >= options_.max_depth);
         const std::span<std::uint32_t> judges = node.judges.of(judges_);
         if (!is_end) outcome.n_left = split(reach, targets, judges, number, outcome.plane);
         if (!outcome.is_leaf()) outcome.n_left_judges = part(judges, outcome.plane);
@@ -77,8 +79,8 @@ private:
     /// Finds a hyperplane, or none, and parts the rows; returns the number of those on the left.
     std::size_t split(std::span<std::uint32_t> reach, const NodeTargets& targets, std::span<const std::uint32_t> judges,
                       std::size_t number, Hyperplane& plane) const {
-        const GrowSite<D> site{rows_, scaling_, reach, targets, columns_, options_.n_candidates,
-                               {judges, &targets_, judge_weights_}};
+        const GrowSite<D> site{
+            rows_, scaling_, reach, targets, columns_, options_.n_candidates, {judges, &targets_, judge_weights_}};
         plane = rule_.find(site, Random(options_.seed, number));
         if (!plane.is_empty() && is_finite(plane)) {
             const std::vector<std::uint32_t> order(reach.begin(), reach.end());
@@ -157,9 +159,9 @@ GrownTree grow_tree(const D& rows, const Scaling& scaling, const Targets& target
     return Grower<D>(rows, scaling, targets, rule, options, judge_weights).grow();
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template GrownTree grow_tree(const D&, const Scaling&, const Targets&, const SplitRule<D>&, const \
-        GrowOptions&, std::span<const double>);
+#define SPINNEY_INSTANTIATE(D)                                                                                      \
+    template GrownTree grow_tree(const D&, const Scaling&, const Targets&, const SplitRule<D>&, const GrowOptions&, \
+                                 std::span<const double>);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -42,7 +42,8 @@ float without_sign_of_zero(float score) { return score == 0.0F ? 0.0F : score; }
 }  // namespace
 
 Tally::Tally(std::span<const double> totals, double weight, bool has_classes, Impurity impurity)
-    : totals_(totals), weight_(weight), has_classes_(has_classes), impurity_(impurity), left_(totals.size()), right_(totals.size()) {
+    : totals_(totals), weight_(weight), has_classes_(has_classes), impurity_(impurity), left_(totals.size()),
+      right_(totals.size()) {
     reset();
 }
 
@@ -89,8 +90,8 @@ double Tally::cost() const {
 }
 
 NodeTargets::NodeTargets(const Targets& targets, std::span<const std::uint32_t> reach, Impurity impurity, double least_weight)
-    : impurity_(impurity), least_weight_(least_weight), n_values_(targets.classes.empty() ? targets.n_outputs : 0), weights_(reach.size()),
-      totals_(targets.n_outputs), means_(targets.n_outputs) {
+    : impurity_(impurity), least_weight_(least_weight), n_values_(targets.classes.empty() ? targets.n_outputs : 0),
+      weights_(reach.size()), totals_(targets.n_outputs), means_(targets.n_outputs) {
     for (std::size_t i = 0; i < reach.size(); ++i) {
         weights_[i] = targets.weights[reach[i]];
         weight_ += weights_[i];

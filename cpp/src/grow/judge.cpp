@@ -74,8 +74,7 @@ double judged_loss(const GrowSite<D>& site, const Hyperplane& plane) {
     return loss;
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template double judged_loss(const GrowSite<D>&, const Hyperplane&);
+#define SPINNEY_INSTANTIATE(D) template double judged_loss(const GrowSite<D>&, const Hyperplane&);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

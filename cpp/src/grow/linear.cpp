@@ -39,7 +39,8 @@ Block gather_block(const GrowSite<D>& site, std::span<const std::uint32_t> colum
     for (std::size_t c = 0; c < block.width; ++c) {
         const std::size_t place = c % columns_at_once;
         if (place == 0)
-            gather_columns(site.rows, site.reach, columns.subspan(c, std::min(columns_at_once, block.width - c)), std::span(values));
+            gather_columns(site.rows, site.reach, columns.subspan(c, std::min(columns_at_once, block.width - c)),
+                           std::span(values));
         const double inverse = site.scaling.inverse_scale[columns[c]];
         double mean = 0.0;
         for (std::size_t i = 0; i < block.n; ++i) {
@@ -62,7 +63,8 @@ std::vector<double> draw_groups(const GrowSite<D>& site, const Block& block, Ran
     for (std::size_t i = 0; i < block.n; ++i) {
         check_stop_at(i);
         weights[labels[i]] += site.targets.weight(i);
-        for (std::size_t c = 0; c < block.width; ++c) means[labels[i] * block.width + c] += site.targets.weight(i) * block.row(i)[c];
+        for (std::size_t c = 0; c < block.width; ++c)
+            means[labels[i] * block.width + c] += site.targets.weight(i) * block.row(i)[c];
     }
     std::vector<std::size_t> present;
     for (std::size_t k = 0; k < n_labels; ++k) {
@@ -71,10 +73,12 @@ std::vector<double> draw_groups(const GrowSite<D>& site, const Block& block, Ran
         for (std::size_t c = 0; c < block.width; ++c) means[k * block.width + c] /= weights[k];
     }
     if (present.size() < 2) return {};
-    for (std::size_t k = 0; k < 2; ++k) std::swap(present[k], present[k + random.below(static_cast<std::uint32_t>(present.size() - k))]);
+    for (std::size_t k = 0; k < 2; ++k)
+        std::swap(present[k], present[k + random.below(static_cast<std::uint32_t>(present.size() - k))]);
     const auto distance = [&](std::size_t a, std::size_t b) {
         double sum = 0.0;
-        for (std::size_t c = 0; c < block.width; ++c) sum += std::pow(means[a * block.width + c] - means[b * block.width + c], 2.0);
+        for (std::size_t c = 0; c < block.width; ++c)
+            sum += std::pow(means[a * block.width + c] - means[b * block.width + c], 2.0);
         return sum;
     };
     std::vector<double> side(n_labels);
@@ -164,7 +168,8 @@ std::vector<double> logistic(const GrowSite<D>& site, const Block& block, std::s
     std::vector<std::int8_t> labels(block.n);
     std::vector<double> weights(block.n);
     double squares = 0.0;
-    const double unit = site.targets.total_weight() / static_cast<double>(block.n);  // the solver's tolerances are those of counts
+    const double unit =
+        site.targets.total_weight() / static_cast<double>(block.n);  // the solver's tolerances are those of counts
     for (std::size_t i = 0; i < block.n; ++i) {
         check_stop_at(i);
         labels[i] = groups[i] > 0.0 ? 1 : -1;
@@ -188,7 +193,7 @@ std::vector<double> logistic(const GrowSite<D>& site, const Block& block, std::s
 
 template <Design D>
 class LinearRule final : public SplitRule<D> {
-public:
+  public:
     LinearRule(LinearModel model, double ridge) : model_(model), ridge_(ridge) {}
 
     Hyperplane find(const GrowSite<D>& site, Random random) const override {
@@ -211,7 +216,7 @@ public:
         return plane;
     }
 
-private:
+  private:
     [[nodiscard]] std::vector<double> weights(const GrowSite<D>& site, const Block& block, Random& random) const {
         if (model_ == LinearModel::ridge && !site.targets.has_classes()) {
             std::vector<double> sums(block.n);
@@ -241,8 +246,7 @@ std::unique_ptr<SplitRule<D>> linear_rule(LinearModel model, double ridge) {
     return std::make_unique<LinearRule<D>>(model, ridge);
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template std::unique_ptr<SplitRule<D>> linear_rule(LinearModel, double);
+#define SPINNEY_INSTANTIATE(D) template std::unique_ptr<SplitRule<D>> linear_rule(LinearModel, double);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

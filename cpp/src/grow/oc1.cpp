@@ -39,9 +39,10 @@ std::vector<double> means_of(const GrowSite<D>& site, std::span<const float> col
 /// A hyperplane under search, in scaled space about the mean of the node, with the scores of the node's rows.
 template <Design D>
 class Climber {
-public:
+  public:
     Climber(const GrowSite<D>& site, Random& random)
-        : site_(site), random_(random), n_(site.reach.size()), z_(site.columns.size() * n_), scores_(n_), w_(site.columns.size()) {
+        : site_(site), random_(random), n_(site.reach.size()), z_(site.columns.size() * n_), scores_(n_),
+          w_(site.columns.size()) {
         gather_columns(site.rows, site.reach, site.columns, std::span(z_));
         // A move of one weight turns the hyperplane about where its column is 0: about the middle of the node, not of all rows.
         mean_ = means_of(site, z_);
@@ -108,7 +109,7 @@ public:
         return found;
     }
 
-private:
+  private:
     /// A step of some length along a direction, and the cost of the hyperplane there.
     struct Move {
         double length = 0.0;
@@ -212,7 +213,7 @@ private:
 
 template <Design D>
 class OC1Rule final : public SplitRule<D> {
-public:
+  public:
     OC1Rule(std::size_t n_restarts, std::size_t n_jumps) : n_restarts_(n_restarts), n_jumps_(n_jumps) {}
 
     Hyperplane find(const GrowSite<D>& site, Random random) const override {
@@ -235,7 +236,7 @@ public:
         return best;
     }
 
-private:
+  private:
     /// Every local minimum has all jumps; one that helps leads to the next climb.
     void climb_and_jump(Climber<D>& climber) const {
         bool has_left = true;
@@ -256,8 +257,7 @@ std::unique_ptr<SplitRule<D>> oc1_rule(std::size_t n_restarts, std::size_t n_jum
     return std::make_unique<OC1Rule<D>>(n_restarts, n_jumps);
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template std::unique_ptr<SplitRule<D>> oc1_rule(std::size_t, std::size_t);
+#define SPINNEY_INSTANTIATE(D) template std::unique_ptr<SplitRule<D>> oc1_rule(std::size_t, std::size_t);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -27,7 +27,7 @@ std::vector<int> sides_of_classes(const GrowSite<D>& site, const ClassMeans& mea
 /// A perceptron over raw features; increments are those of scaled space. It remembers where it made the least error.
 template <Design D>
 class Perceptron {
-public:
+  public:
     Perceptron(const GrowSite<D>& site, std::span<const std::size_t> labels, std::span<const int> sides)
         : site_(site), labels_(labels), sides_(sides), w_(site.rows.n_features), best_w_(w_.size()), order_(labels.size()),
           unit_(unit_of(site.targets)) {
@@ -37,7 +37,8 @@ public:
     Hyperplane train(std::size_t max_iter, Random& random) {
         for (std::size_t epoch = 0; epoch < max_iter && least_error_ > 0.0; ++epoch) {
             check_stop();
-            for (std::size_t k = order_.size(); k > 1; --k) std::swap(order_[k - 1], order_[random.below(static_cast<std::uint32_t>(k))]);
+            for (std::size_t k = order_.size(); k > 1; --k)
+                std::swap(order_[k - 1], order_[random.below(static_cast<std::uint32_t>(k))]);
             for (std::size_t k = 0; k < order_.size(); ++k) {
                 check_stop_at(k);
                 if (is_wrong(order_[k])) correct(order_[k]);
@@ -53,12 +54,13 @@ public:
         score_rows(site_.rows, site_.reach, plane, std::span(scores));
         std::vector<double> balance(sides_.size());
         for (std::size_t i = 0; i < scores.size(); ++i)
-            balance[labels_[i]] += static_cast<double>(scores[i]) + plane.bias >= 0.0 ? site_.targets.weight(i) : -site_.targets.weight(i);
+            balance[labels_[i]] +=
+                static_cast<double>(scores[i]) + plane.bias >= 0.0 ? site_.targets.weight(i) : -site_.targets.weight(i);
         return std::ranges::any_of(balance, [](double b) { return b > 0.0; }) &&
                std::ranges::any_of(balance, [](double b) { return b < 0.0; });
     }
 
-private:
+  private:
     /// Weight of the mean row; exactly that of each row if all weigh the same, so that the unit of the weights changes nothing.
     static double unit_of(const NodeTargets& targets) {
         bool is_even = true;
@@ -82,7 +84,8 @@ private:
 
     template <class T>
     void add(const DenseRowsOf<T>& rows, std::size_t n, float slope) {
-        const StreamVectors vectors{nullptr, w_.data(), site_.scaling.mean32.data(), site_.scaling.metric32.data(), nullptr, w_.size()};
+        const StreamVectors vectors{nullptr, w_.data(), site_.scaling.mean32.data(), site_.scaling.metric32.data(),
+                                    nullptr, w_.size()};
         const T* const x[4] = {rows.row(n).data()};
         const float slopes[4] = {slope};
         row_kernels<T>().add_gradient(vectors, x, slopes, 1);
@@ -115,7 +118,7 @@ private:
 
 template <Design D>
 class PerceptronRule final : public SplitRule<D> {
-public:
+  public:
     PerceptronRule(std::size_t max_iter, std::size_t n_steps) : max_iter_(max_iter), n_steps_(n_steps) {}
     Hyperplane find(const GrowSite<D>& site, Random random) const override {
         const auto labels = labels_of(site);
@@ -128,7 +131,7 @@ public:
         return central_axis(site, std::span<const std::size_t>(labels), means, n_steps_);
     }
 
-private:
+  private:
     std::size_t max_iter_, n_steps_;
 };
 
@@ -139,8 +142,7 @@ std::unique_ptr<SplitRule<D>> perceptron_rule(std::size_t max_iter, std::size_t 
     return std::make_unique<PerceptronRule<D>>(max_iter, n_steps);
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template std::unique_ptr<SplitRule<D>> perceptron_rule(std::size_t, std::size_t);
+#define SPINNEY_INSTANTIATE(D) template std::unique_ptr<SplitRule<D>> perceptron_rule(std::size_t, std::size_t);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -17,7 +17,7 @@ Scaling scaling_of_drawn(const Scaling& scaling, std::span<const std::uint32_t> 
 
 template <Design D>
 class SubspaceRule final : public SplitRule<D> {
-public:
+  public:
     explicit SubspaceRule(std::unique_ptr<SplitRule<D>> rule) : rule_(std::move(rule)) {}
 
     Hyperplane find(const GrowSite<D>& site, Random random) const override {
@@ -29,7 +29,7 @@ public:
         return rule_->find(subspace, random);
     }
 
-private:
+  private:
     std::unique_ptr<SplitRule<D>> rule_;
 };
 
@@ -40,8 +40,7 @@ std::unique_ptr<SplitRule<D>> in_subspaces(std::unique_ptr<SplitRule<D>> rule) {
     return std::make_unique<SubspaceRule<D>>(std::move(rule));
 }
 
-#define SPINNEY_INSTANTIATE(D) \
-    template std::unique_ptr<SplitRule<D>> in_subspaces(std::unique_ptr<SplitRule<D>>);
+#define SPINNEY_INSTANTIATE(D) template std::unique_ptr<SplitRule<D>> in_subspaces(std::unique_ptr<SplitRule<D>>);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -35,8 +35,7 @@ template <class V, std::size_t N, class T>
     std::array<V, N> lanes{};
     std::size_t j = 0;
     for (; j + N * width <= size; j += N * width)
-        for (std::size_t v = 0; v < N; ++v)
-            lanes[v] += load_row<V>(x + j + v * width) * load<V>(w + j + v * width);
+        for (std::size_t v = 0; v < N; ++v) lanes[v] += load_row<V>(x + j + v * width) * load<V>(w + j + v * width);
     // Unrolled by hand: lanes that a loop counts through would live in memory.
     const auto add_rest = [&](std::size_t v) __attribute__((always_inline)) {
         const std::size_t at = j + v * width;
@@ -77,10 +76,10 @@ double sparse_dot(std::span<const std::int32_t> indices, const float* values, co
 
 /// Last steps of `sum_lanes` for four rows at once: the same additions, a quarter of the instructions.
 [[gnu::always_inline]] inline Double4 sum_four(const Float4 part[4]) {
-    const Float4 low = __builtin_shufflevector(part[0], part[1], 0, 1, 4, 5) +
-                       __builtin_shufflevector(part[0], part[1], 2, 3, 6, 7);
-    const Float4 high = __builtin_shufflevector(part[2], part[3], 0, 1, 4, 5) +
-                        __builtin_shufflevector(part[2], part[3], 2, 3, 6, 7);
+    const Float4 low =
+        __builtin_shufflevector(part[0], part[1], 0, 1, 4, 5) + __builtin_shufflevector(part[0], part[1], 2, 3, 6, 7);
+    const Float4 high =
+        __builtin_shufflevector(part[2], part[3], 0, 1, 4, 5) + __builtin_shufflevector(part[2], part[3], 2, 3, 6, 7);
     const Float4 sums = __builtin_shufflevector(low, high, 0, 2, 4, 6) + __builtin_shufflevector(low, high, 1, 3, 5, 7);
     return __builtin_convertvector(sums, Double4);
 }

@@ -34,8 +34,7 @@ namespace {
     const Double4 t = u / (2.0 + u);
     const Double4 t2 = t * t;
     Double4 series = Double4{} + 1.0 / 23.0;
-    for (double odd : {21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0})
-        series = series * t2 + 1.0 / odd;
+    for (double odd : {21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0}) series = series * t2 + 1.0 / odd;
     return 2.0 * t * series;
 }
 

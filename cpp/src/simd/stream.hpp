@@ -82,7 +82,8 @@ struct Batch {
 };
 
 template <std::size_t Count, class T>
-[[gnu::always_inline]] inline double stream_step_of(const StreamVectors v, const Batch<Count, T> batch, float step, float inverse_rows) {
+[[gnu::always_inline]] inline double stream_step_of(const StreamVectors v, const Batch<Count, T> batch, float step,
+                                                    float inverse_rows) {
     constexpr auto repeats = static_cast<float>(Count);
     const float keep = Count == 1 ? v.keep : v.keep * v.keep * v.keep * v.keep;
     Sixteen centre{};

@@ -62,8 +62,8 @@ template <class V>
     std::memcpy(&eight, from, sizeof eight);
     // Zeros between the bytes, twice, make whole numbers of them.
     const auto bytes = std::bit_cast<Byte16>(Word2{eight, 0});
-    const auto pairs = std::bit_cast<Short8>(
-        __builtin_shufflevector(bytes, Byte16{}, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+    const auto pairs =
+        std::bit_cast<Short8>(__builtin_shufflevector(bytes, Byte16{}, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
     const auto low = std::bit_cast<Int4>(__builtin_shufflevector(pairs, Short8{}, 0, 8, 1, 9, 2, 10, 3, 11));
     const auto high = std::bit_cast<Int4>(__builtin_shufflevector(pairs, Short8{}, 4, 12, 5, 13, 6, 14, 7, 15));
     const Float4 first = __builtin_convertvector(low, Float4);

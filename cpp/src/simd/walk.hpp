@@ -14,7 +14,8 @@ namespace {
 /// the processor, and a wrong guess costs more than the dot product of a narrow row. Rows advance
 /// together, so that one row's arithmetic fills the waiting times of another's.
 template <class V, std::size_t N, class T>
-[[gnu::always_inline]] inline void walk_with(std::span<const T* const> rows, std::size_t size, const SplitArrays& splits, std::span<std::int32_t> at) {
+[[gnu::always_inline]] inline void walk_with(std::span<const T* const> rows, std::size_t size, const SplitArrays& splits,
+                                             std::span<std::int32_t> at) {
     for (bool is_moving = true; is_moving;) {
         is_moving = false;
         for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -41,7 +42,8 @@ constexpr std::size_t narrow_together = 16;
 
 /// Calls walk_group(rows, at) for every `Count` rows; missing rows of the last group are at a leaf.
 template <std::size_t Count, class WalkGroup>
-[[gnu::always_inline]] inline void for_groups(std::span<const float* const> rows, std::span<std::int32_t> at, const WalkGroup& walk_group) {
+[[gnu::always_inline]] inline void for_groups(std::span<const float* const> rows, std::span<std::int32_t> at,
+                                              const WalkGroup& walk_group) {
     for (std::size_t first = 0; first < rows.size(); first += Count) {
         const std::size_t count = std::min(Count, rows.size() - first);
         const float* x[Count];
@@ -75,7 +77,8 @@ template <std::size_t N>
 /// Four rows take a step at once. A row at its leaf looks at split 0 in vain and stays by a choice of
 /// values, not by a branch that would be guessed wrongly once a row.
 template <std::size_t N>
-[[gnu::always_inline]] inline void walk_narrow(const float* const (&x)[narrow_together], const PaddedSplits& forest, std::int32_t (&at)[narrow_together]) {
+[[gnu::always_inline]] inline void walk_narrow(const float* const (&x)[narrow_together], const PaddedSplits& forest,
+                                               std::int32_t (&at)[narrow_together]) {
     while (is_any_moving<narrow_together>(at))
         for (std::size_t four = 0; four < narrow_together; four += 4) {
             if (!is_any_moving<4>(at + four)) continue;
@@ -97,12 +100,14 @@ template <std::size_t N>
 }
 
 template <std::size_t N>
-[[gnu::always_inline]] inline void walk_all_narrow(std::span<const float* const> rows, const PaddedSplits& forest, std::span<std::int32_t> at) {
+[[gnu::always_inline]] inline void walk_all_narrow(std::span<const float* const> rows, const PaddedSplits& forest,
+                                                   std::span<std::int32_t> at) {
     for_groups<narrow_together>(rows, at, [&](const auto& x, auto& now) { walk_narrow<N>(x, forest, now); });
 }
 
 /// A wide row fills the processor by itself; a few walk together to share the splits near the root.
-[[gnu::always_inline]] inline void walk_wide(std::span<const float* const> rows, const PaddedSplits& forest, std::span<std::int32_t> at) {
+[[gnu::always_inline]] inline void walk_wide(std::span<const float* const> rows, const PaddedSplits& forest,
+                                             std::span<std::int32_t> at) {
     for_groups<walk_rows>(rows, at, [&](const auto& x, auto& now) {
         while (is_any_moving<walk_rows>(now))
             for (std::size_t r = 0; r < walk_rows; ++r) {

@@ -10,10 +10,10 @@ namespace spinney {
 
 /// Means of the classes that are present, over raw features, and two of them.
 struct ClassMeans {
-    std::vector<std::size_t> labels;          ///< classes that are present, ascending
-    std::vector<std::vector<double>> means;   ///< one a present class, as long as a row
-    std::size_t first = 0, second = 0;        ///< numbers of the farthest pair among them
-    double squared_distance = 0.0;            ///< of the pair, in scaled space
+    std::vector<std::size_t> labels;         ///< classes that are present, ascending
+    std::vector<std::vector<double>> means;  ///< one a present class, as long as a row
+    std::size_t first = 0, second = 0;       ///< numbers of the farthest pair among them
+    double squared_distance = 0.0;           ///< of the pair, in scaled space
 };
 
 /// Classes of the rows; real targets are parted at their mean into two.

@@ -24,7 +24,7 @@ struct Cut {
 /// Weights of the classes, or sums of the numbers, on both sides of a split, with the cost of the two sides.
 /// Entries are moved from right to left one by one, or back with a negative weight.
 class Tally {
-public:
+  public:
     Tally(std::span<const double> totals, double weight, bool has_classes, Impurity impurity);
     /// Everything to the right again.
     void reset();
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] std::span<const double> left() const { return left_; }
     [[nodiscard]] std::span<const double> right() const { return right_; }
 
-private:
+  private:
     [[nodiscard]] double term(double weight) const;
     std::span<const double> totals_;
     double weight_;
@@ -48,7 +48,7 @@ private:
 
 /// The targets of the rows of one node, in their order.
 class NodeTargets {
-public:
+  public:
     /// Cuts leave at least `least_weight` on each side; 0 for any.
     NodeTargets(const Targets& targets, std::span<const std::uint32_t> reach, Impurity impurity, double least_weight = 0.0);
 
@@ -88,7 +88,7 @@ public:
     /// The same for scores that are whole numbers from 0 to 255.
     [[nodiscard]] Cut best_cut(std::span<const std::uint8_t> scores) const;
 
-private:
+  private:
     Impurity impurity_;
     double least_weight_;
     std::size_t n_values_;

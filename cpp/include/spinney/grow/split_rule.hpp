@@ -39,7 +39,7 @@ struct GrowSite {
 
 template <Design D>
 class SplitRule {
-public:
+  public:
     virtual ~SplitRule() = default;  // virtual: the grower is compiled once, not once a rule
     /// A hyperplane for a node whose targets are not all alike; empty if there is none. The grower looks whether it
     /// parts the rows. Called from several threads at once. Loops over rows call check_stop_at (parallel.hpp).
@@ -66,13 +66,13 @@ template <Design D>
 
 /// Options of CO2 (co2-forest, Alg. 1).
 struct CO2Options {
-    double max_norm = 10.0;           ///< ν: largest squared length of (w, b)
-    double learning_rate = 0.03;      ///< η
+    double max_norm = 10.0;       ///< ν: largest squared length of (w, b)
+    double learning_rate = 0.03;  ///< η
     double momentum = 0.9;
     std::size_t batch_size = 100;
-    std::size_t max_epochs = 50;      ///< most passes over the rows of a node
-    std::size_t refresh_epochs = 5;   ///< τ: passes between two tangents of the concave part
-    std::size_t relabel_epochs = 0;   ///< first passes whose tangents lie where the leaves want the rows
+    std::size_t max_epochs = 50;     ///< most passes over the rows of a node
+    std::size_t refresh_epochs = 5;  ///< τ: passes between two tangents of the concave part
+    std::size_t relabel_epochs = 0;  ///< first passes whose tangents lie where the leaves want the rows
     double tolerance = 1e-3;
 };
 template <Design D>
