@@ -356,7 +356,10 @@ def test_a_column_of_numbers_with_a_word_in_it_is_refused_by_line(run: Run, tmp_
         words = (*FAST, "-o", tmp_path / "m.spinney") if command == "train" else ()
         ran = run(command, path, "-t", "y", *words)
         assert ran.code == 1
-        assert "column 'x' is text because of '?' in line 5; 38 of its 40 cells are" in ran.err
+        assert (
+            "column 'x' is text because of '?' in line 5 and 1 other row; 38 of its 40 cells"
+            in ran.err
+        )
         assert "--missing '?'" in ran.err
         assert "different texts" not in ran.err
     ran = run("train", path, "-t", "y", *FAST, "--missing", "?", "-o", tmp_path / "m.spinney")
@@ -382,6 +385,42 @@ def test_numbers_and_dates_that_are_not_plain_are_refused(
     ran = run("train", path, "-t", "y", *FAST, "-o", tmp_path / "m.spinney")
     assert ran.code == 1
     assert says in ran.err
+
+
+def test_a_comma_in_another_role_is_not_blamed_on_the_decimal_point(
+    run: Run, tmp_path: Path
+) -> None:
+    rows = [["1,234.5" if i == 7 else f"{i},5", i % 2] for i in range(40)]
+    path = write_csv(tmp_path / "t.csv", ["x", "y"], rows)
+    words = ("-t", "y", *FAST, "--decimal", ",", "-o", tmp_path / "m.spinney")
+    ran = run("train", path, *words)
+    assert ran.code == 1
+    assert "because of '1,234.5' in line 9; 39 of its 40 cells are numbers; try wri" in ran.err
+    assert "writing plain numbers, as 1234,5, in the file" in ran.err
+    assert "--decimal" not in ran.err
+    assert "--missing" not in ran.err
+
+
+def test_text_of_plain_numbers_alone_blames_no_cell(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"x": [f"{i}.5" for i in range(40)], "y": [0, 1] * 20}).to_parquet(path)
+    ran = run("train", path, "-t", "y", *FAST, "-o", tmp_path / "m.spinney")
+    assert "column 'x' is stored as text, not numbers; 40 of its 40 cells are numbers; try sto" in (
+        ran.err
+    )
+    assert "because of" not in ran.err
+
+
+def test_text_that_never_repeats_is_refused_with_options_not_with_code(
+    run: Run, tmp_path: Path
+) -> None:
+    rows = [[f"client {i}", i % 2] for i in range(40)]
+    path = write_csv(tmp_path / "t.csv", ["x", "y"], rows)
+    ran = run("train", path, "-t", "y", *FAST, "-o", tmp_path / "m.spinney")
+    assert ran.code == 1
+    assert "nothing can be learned" in ran.err
+    assert "--categorical x" in ran.err
+    assert "astype" not in ran.err
 
 
 def test_rows_without_a_target_are_refused_or_left_out(run: Run, tmp_path: Path) -> None:

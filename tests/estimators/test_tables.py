@@ -315,7 +315,7 @@ def test_record_batches_keep_their_column_names() -> None:
     [
         (
             X.assign(age="old"),
-            r"column 0 of X \(age\) holds text \('old' in row 0\) but held number",
+            r"column 0 of X \(age\) holds text \('old' in row 0 and .*\) but held number",
         ),
         (X.assign(job=1.0), r"column 1 of X \(job\) holds number \(1.0 in row 0\) but held text"),
         (X.assign(since=3), r"\(since\) holds number"),
@@ -342,7 +342,7 @@ NUMBERS, HALVES = np.arange(20.0)[:, None], np.arange(20) // 10
         ),
         (np.array([[36]], dtype="m8[h]"), r"holds duration \(1.5 in row 0\) but held number"),
         (np.array([["3"]]), r"column 0 of X holds text \('3' in row 0\) but held number"),
-        ([["a"]], r"holds text \('a' in row 0\) but held number in training; give values of the"),
+        ([["a"]], r"holds text \('a' in row 0.*\) but held number in training; give values of the"),
     ],
 )
 def test_models_of_plain_numbers_refuse_other_kinds(rows: Any, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.model_selection import cross_val_score
 
 from spinney import TAOTreeClassifier
 from spinney.tables import look_at, read_table
-from spinney.tables.texts import other_texts
+from spinney.tables.texts import Odd, odd_texts
 
 N_ROWS = 60
 NUMBERS = [f"{12.5 + row}" for row in range(N_ROWS)]
@@ -102,7 +103,12 @@ def test_words_for_missing_do_not_count_but_are_told_of() -> None:
     look = look_at(texts)
     assert look is not None
     assert (look.kind, look.n_values, look.n_like) == ("number", 7, 2)
-    assert other_texts(texts, "number") == [(0, "-"), (3, "n/a"), (6, ""), (7, "?")]
+    assert odd_texts(texts, look.is_like) == [
+        Odd("-", 0, 2),
+        Odd("n/a", 3, 1),
+        Odd("", 6, 1),
+        Odd("?", 7, 1),
+    ]
 
 
 def test_texts_that_nearly_all_differ_are_free() -> None:
@@ -155,10 +161,19 @@ def test_dates_in_texts_are_refused(container: str) -> None:
 @pytest.mark.parametrize(
     ("cells", "says"),
     [
-        ([f"{text}%" for text in NUMBERS], r"60 of its 60 .* as '12\.5%'; .* try taking % out of"),
-        ([f"${row},{row:03}.5" for row in range(N_ROWS)], r"taking \$ , out of the texts \(a dec"),
+        (
+            [f"{text}%" for text in NUMBERS],
+            r"60 of its 60 .* as '12\.5%'; .* try pd.*replace\(\"%\", \"\"\)",
+        ),
+        (
+            [f"${row},{row:03}.5" for row in range(N_ROWS)],
+            r"as '\$0,000\.5'; .*replace\(\"\$\".*replace\(\",\"",
+        ),
         (["1", "2", "0"] * 20, "60 of its 60 values are numbers, as '0'; give numbers"),
-        (["n/a", "?", "-", "--", "7", "8"] * 10, "not so 40: 'n/a' in row 0, .* and 1 more; give"),
+        (
+            ["n/a", "?", "-", "--", "7", "8"] * 10,
+            "not so 40: 'n/a' in row 0 and 9 other rows, .* and 1 more; give",
+        ),
         ([*range(59), "-"], r"mixes number \(0 in row 0 and 58 more\) and text \('-' in row 59\)"),
     ],
 )
@@ -219,6 +234,42 @@ def test_one_bad_cell_at_predict_is_named(cells: list[str], bad: str) -> None:
     fitted = TREE.fit(table, HALVES)
     with pytest.raises(ValueError, match=rf"holds text \('{bad}' in row 7\) but held"):
         fitted.predict(table.assign(x=[*cells[:7], bad, *cells[8:]]))
+
+
+@pytest.mark.parametrize("other", ["12%", "$5", "1 234", "1,234.5", "(7)", "12.6 kg", "x"])
+def test_a_number_in_another_spelling_is_named_by_its_row(other: str) -> None:
+    cells = [*NUMBERS[:17], other, *NUMBERS[18:]]
+    says = re.escape(f"not so 1: {other!r} in row 17;")
+    with pytest.raises(ValueError, match=rf"59 of its 60 values are (plain )?numbers, as.*{says}"):
+        TREE.fit(pd.DataFrame(columns_with(cells)), HALVES)
+    fitted = TREE.fit(
+        pd.DataFrame(columns_with([float(text) for text in NUMBERS])).assign(c=["a", "b"] * 30),
+        HALVES,
+    )
+    with pytest.raises(ValueError, match=re.escape(f"holds text ({other!r} in row 17) but held")):
+        fitted.predict(pd.DataFrame(columns_with(cells)).assign(c="a"))
+
+
+def test_rows_of_pandas_are_named_with_their_index() -> None:
+    table = pd.DataFrame(columns_with([*NUMBERS[:17], "-", *NUMBERS[18:]]))
+    table.index = pd.Index([f"r{row}" for row in range(N_ROWS)])
+    with pytest.raises(ValueError, match=r"'-' in row 17 \(index 'r17'\);"):
+        TREE.fit(table, HALVES)
+    weights = np.ones(N_ROWS)
+    weights[:5] = 0
+    with pytest.raises(ValueError, match=r"'-' in row 12 \(index 17\);"):
+        TREE.fit(table.reset_index(drop=True), HALVES, sample_weight=weights)
+    objects = table.assign(x=[*[np.float64(text) for text in NUMBERS[:59]], "-"]).astype(object)
+    with pytest.raises(ValueError, match=r"number \(12\.5 in row 0 \(index 'r0'\) and 58 more\)"):
+        TREE.fit(objects, HALVES)
+
+
+@pytest.mark.parametrize("n_words", [33, 38])
+def test_a_word_in_most_rows_does_not_make_numbers_a_category(n_words: int) -> None:
+    cells = ["not measured"] * n_words + NUMBERS[n_words:]
+    says = rf"{60 - n_words} of its 60 values are numbers.*{n_words}: 'not measured' in row 0 and"
+    with pytest.raises(ValueError, match=says):
+        TREE.fit(pd.DataFrame(columns_with(cells)), HALVES)
 
 
 def test_reading_leaves_the_texts_as_they_are() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 from collections.abc import Collection
 from typing import Any, NoReturn
 
@@ -15,10 +14,11 @@ from spinney.cli.columns import check_finite, check_known, split_names
 from spinney.cli.console import Console
 from spinney.cli.errors import CommandError, UsageError
 from spinney.cli.layout import counted, listed
+from spinney.cli.odd_cells import odd_cells, told_cells, ways_out
 from spinney.cli.reading import Data, read_data
 from spinney.cli.target import TASKS, Target, as_y, guess_task, take_target
-from spinney.tables.columns import DATETIME, SHOWN
-from spinney.tables.texts import FREE, Look, look_at, other_texts
+from spinney.tables.columns import DATETIME, shown_cells
+from spinney.tables.texts import FREE, Look, look_at
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
@@ -111,61 +111,66 @@ def check_texts(data: Data, categorical: Collection[str], console: Console) -> N
         Columns that were said to be categories.
     console : Console
     """
-    import pyarrow
-
-    for name in data.names:
-        kind = data.table.schema.field(name).type
-        is_text = pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
-        if not is_text or name in categorical:
+    free: dict[str, Look] = {}
+    for name in text_names(data):
+        if name in categorical:
             continue
         texts = data.table.column(name).to_pylist()
-        look = look_at(texts)
+        look = look_at(texts, data.decimal)
         if look is not None and look.kind == FREE:
-            console.say(
-                f"note: column {name!r} has {look.n_like:,} different texts in {look.n_values:,} "
-                f"rows; if it only names the rows: --drop {name}"
-            )
-            # Told of here, with what to type.
-            warnings.filterwarnings("ignore", message=".*different texts in", category=UserWarning)
+            free[name] = look
         elif look is not None:
             _refuse_texts(data, name, texts, look)
+    told = [
+        f"column {name!r} has {look.n_like:,} different texts in {look.n_values:,} rows"
+        for name, look in free.items()
+    ]
+    if free and len(free) == len(data.names):
+        raise CommandError(
+            f"{data.name}: nothing can be learned from texts that do not come again: "
+            f"{shown_cells(told)}; give other columns, too, or try --categorical {next(iter(free))}"
+        )
+    for name, text in zip(free, told, strict=True):
+        console.say(f"note: {text}; if it only names the rows: --drop {name}")
 
 
 def _refuse_texts(data: Data, name: str, texts: list[str | None], look: Look) -> NoReturn:
     """Raise with the cells that make a column of numbers or dates text, and what to type."""
-    bad = other_texts(texts, look.kind)
-    shown = bad or [(texts.index(look.example), look.example)]
-    cells = [f"{text!r} in {data.place(row)}" for row, text in shown[:SHOWN]]
-    more = f" and {len(shown) - SHOWN:,} more" if len(shown) > SHOWN else ""
+    odd = odd_cells(data, texts, look)
     are = "dates" if look.kind == DATETIME else "numbers"
-    plainly = "all dates as 2024-01-31" if look.kind == DATETIME else "plain numbers"
-    missing = " ".join(f"--missing {text!r}" for _, text in bad[:SHOWN])
-    advice = [f"{missing} if that means a missing value"] if bad else []
-    if "," in look.marks:
-        advice.append("--decimal , if the comma is a decimal point")
-    if look.marks or look.kind == DATETIME:
-        advice.append(f"writing {plainly} in the file")
-    advice += [f"--categorical {name} for codes", f"--drop {name}"]
+    why = f"is text because of {told_cells(data, odd)}" if odd else f"is stored as text, not {are}"
+    ways = ways_out(data, texts, look, odd) if odd else [f"storing it as {are}"]
+    ways += [f"--categorical {name} for codes", f"--drop {name}"]
     raise CommandError(
-        f"{data.name}: column {name!r} is text because of {', '.join(cells)}{more}; "
-        f"{look.n_like:,} of its {look.n_values:,} cells are {are}; try {', or '.join(advice)}"
+        f"{data.name}: column {name!r} {why}; {look.n_like:,} of its {look.n_values:,} cells are "
+        f"{are}; try {', or '.join(ways)}"
     )
 
 
+def text_names(data: Data) -> list[str]:
+    """Columns of text."""
+    import pyarrow
+
+    types = pyarrow.types
+    return [
+        field.name
+        for field in data.table.schema
+        if types.is_string(field.type) or types.is_large_string(field.type)
+    ]
+
+
 def categorical_features(options: argparse.Namespace, data: Data) -> Any:
-    """Columns of text and those that were named, or what dtypes say if none was."""
+    """Columns of text and those that were named, or what dtypes say if there are none.
+
+    Text was looked at in the whole table. Named, it is not looked at again in the rows of a fold,
+    where the answer may be another.
+    """
     import pyarrow
 
     named = split_names(options.categorical, data.names)
     check_known(named, data, "--categorical")
-    if not named:
+    texts = text_names(data)
+    if not named and not texts:
         return "from_dtype"
-    types = pyarrow.types
-    texts = [
-        field.name
-        for field in data.table.schema
-        if types.is_string(field.type)
-        or types.is_large_string(field.type)
-        or types.is_dictionary(field.type)
-    ]
-    return [name for name in data.names if name in named or name in texts]
+    coded = [field.name for field in data.table.schema if pyarrow.types.is_dictionary(field.type)]
+    return [name for name in data.names if name in (*named, *texts, *coded)]

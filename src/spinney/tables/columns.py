@@ -9,10 +9,11 @@ from __future__ import annotations
 import datetime
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,9 @@ MICROSECONDS_A_DAY = 86_400_000_000
 
 #: Bad cells that a message shows.
 SHOWN = 3
+
+#: How messages speak of a row.
+RowName: TypeAlias = Callable[[int], str]
 
 _NO_NUMBERS = np.zeros(0)
 #: Types of values that say "missing" and nothing else, by name: pandas is not a dependency.
@@ -82,6 +86,12 @@ class Column:
         return replace(self, numbers=self.numbers[is_kept])
 
 
+def named_row(row: int, index: Any = None) -> str:
+    """How messages speak of a row: with its label in a pandas index if that is another."""
+    label = row if index is None else _plain(index[row])
+    return f"row {row}" if label == row else f"row {row} (index {label!r})"
+
+
 def number_column(values: NDArray[np.generic], *, is_category: bool = False) -> Column:
     """Column of numbers; NaN is missing."""
     with np.errstate(over="ignore"):
@@ -100,7 +110,13 @@ def time_column(kind: str, microseconds: NDArray[np.generic]) -> Column:
     return Column(kind, np.asarray(microseconds, dtype=np.float64) / MICROSECONDS_A_DAY)
 
 
-def object_column(values: Sequence[object], label: str, *, is_category: bool = False) -> Column:
+def object_column(
+    values: Sequence[object],
+    label: str,
+    *,
+    is_category: bool = False,
+    row_name: RowName = named_row,
+) -> Column:
     """Column of Python values of one kind, some of which may be missing.
 
     Categories that are no numbers, as intervals and dates, are told apart by their text.
@@ -120,7 +136,7 @@ def object_column(values: Sequence[object], label: str, *, is_category: bool = F
         kind_of = dict.fromkeys(kind_of, TEXT)
     kinds = set(kind_of.values())
     if len(kinds) != 1 or None in kinds:
-        _refuse(values, kind_of, label)
+        _refuse(values, kind_of, label, row_name)
     kind = next(iter(kinds))
     if kind == TEXT:
         return _text_column(values, missing, is_category)
@@ -167,17 +183,19 @@ def _kind(kind: type) -> str | None:
     return next((name for name, known in _KINDS if issubclass(kind, known)), None)
 
 
-def _refuse(values: Sequence[object], kind_of: dict[type, str | None], label: str) -> None:
+def _refuse(
+    values: Sequence[object], kind_of: dict[type, str | None], label: str, row_name: RowName
+) -> None:
     """Say which value cannot be read, or that two cannot be read together."""
     unknown = [kind for kind, name in kind_of.items() if name is None]
     if unknown:
         row = next(row for row, value in enumerate(values) if type(value) in unknown)
         name = type(values[row]).__name__
         if issubclass(type(values[row]), complex | np.complexfloating):
-            raise ValueError(f"Complex data not supported: {label} holds {values[row]!r}.")
+            raise ValueError(f"Complex data not supported: {label} holds {_plain(values[row])!r}.")
         advice = _ADVICE.get(name, "one column for each part of it, or leave the column out")
         raise TypeError(
-            f"{label} holds a value of type {name} in row {row}, but an argument must be a "
+            f"{label} holds a value of type {name} in {row_name(row)}, but an argument must be a "
             f"string or a number, a date, a duration or missing; try {advice}."
         )
     rows_of: dict[str | None, list[int]] = {}
@@ -185,8 +203,8 @@ def _refuse(values: Sequence[object], kind_of: dict[type, str | None], label: st
         if type(value) in kind_of:
             rows_of.setdefault(kind_of[type(value)], []).append(row)
     main, *rare = sorted(rows_of, key=lambda kind: -len(rows_of[kind]))
-    parts = [f"{main} ({_cells(values, rows_of[main], 1)})"]
-    parts += [f"{kind} ({_cells(values, rows_of[kind])})" for kind in rare]
+    parts = [f"{main} ({_cells(values, rows_of[main], row_name, 1)})"]
+    parts += [f"{kind} ({_cells(values, rows_of[kind], row_name)})" for kind in rare]
     raise ValueError(
         f"{label} mixes {' and '.join(parts)}; give values of one kind, None where one is "
         f"missing; try {_conversion_to(str(main))}"
@@ -198,8 +216,17 @@ def _conversion_to(kind: str) -> str:
     return f"{CONVERSIONS[kind]}, or " if kind in CONVERSIONS else ""
 
 
-def _cells(values: Sequence[object], rows: list[int], n_shown: int = SHOWN) -> str:
-    return shown_cells([f"{values[row]!r} in row {row}" for row in rows], n_shown)
+def _cells(
+    values: Sequence[object], rows: list[int], row_name: RowName, n_shown: int = SHOWN
+) -> str:
+    cells = [f"{_plain(values[row])!r} in {row_name(row)}" for row in rows]
+    return shown_cells(cells, n_shown)
+
+
+def _plain(value: object) -> object:
+    """A number of numpy as one of Python, which is shown as a number only."""
+    is_number = isinstance(value, np.number | np.bool_)
+    return value.item() if is_number else value  # type: ignore[attr-defined]
 
 
 def shown_cells(cells: Sequence[str], n_shown: int = SHOWN) -> str:

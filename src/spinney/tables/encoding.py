@@ -6,7 +6,7 @@ changes. It is a plain value: numbers, texts and arrays, nothing that runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -23,11 +23,14 @@ from spinney.tables.columns import (
     TEXT,
     Column,
     missing_column,
+    named_row,
     shown_cells,
 )
+from spinney.tables.date_texts import is_date
 from spinney.tables.levels import Level, Levels, level_coordinates
+from spinney.tables.number_texts import is_plain
 from spinney.tables.table import Table, label_of
-from spinney.tables.texts import other_texts
+from spinney.tables.texts import how_to_convert, odd_texts
 
 Matrix: TypeAlias = NDArray[np.float32] | sp.csr_matrix
 
@@ -45,6 +48,9 @@ GIVEN_AS = {
     NUMBER_LEVELS: NUMBER,
     TEXT_LEVELS: TEXT,
 }
+
+#: Texts that a conversion makes values of a kind without more ado.
+_IS_READ: dict[str, Callable[[str], bool]] = {NUMBER: is_plain, DATETIME: is_date}
 
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -203,17 +209,22 @@ class TableEncoding:
         out = np.empty((table.n_rows, self.n_coordinates), dtype=np.float32)
         for number, column in enumerate(table.columns):
             first, width = int(self.first[number]), int(self.widths[number])
-            out[:, first : first + width] = self.encode_column(number, column)
+            out[:, first : first + width] = self._encode_column(number, column, table.row_name)
         return out
 
     def encode_column(self, number: int, column: Column) -> NDArray[np.float32]:
         """Coordinates of values of one column, float32 of shape (n_rows, widths[number])."""
+        return self._encode_column(number, column, named_row)
+
+    def _encode_column(
+        self, number: int, column: Column, row_name: Callable[[int], str]
+    ) -> NDArray[np.float32]:
         kind, is_missing = self.kind(number), column.is_missing
         parts: list[NDArray[np.float32]] = []
         if kind != EMPTY:
             if column.kind != GIVEN_AS[kind]:
                 if not is_missing.all():
-                    _refuse_kind(self, number, column)
+                    _refuse_kind(self, number, column, row_name)
                 column = missing_column(GIVEN_AS[kind], len(column))
             parts.append(self._values(number, column, is_missing))
         if self.has_missing[number]:
@@ -313,24 +324,29 @@ def _distinct(coordinates: Iterator[Coordinate]) -> Iterator[Coordinate]:
         yield found if name == found.name else Coordinate(**{**vars(found), "name": name})
 
 
-def _refuse_kind(encoding: TableEncoding, number: int, column: Column) -> None:
+def _refuse_kind(
+    encoding: TableEncoding, number: int, column: Column, row_name: Callable[[int], str]
+) -> None:
     held = GIVEN_AS[encoding.kind(number)]
+    advice = CONVERSIONS.get(held, "converting the column")
+    if column.kind == TEXT and held in _IS_READ:
+        advice = how_to_convert(column.texts, held)
     raise ValueError(
-        f"{label_of(number, encoding.names)} holds {column.kind} ({_cells(column, held)}) but "
-        f"held {held} in training; give values of the same kind; try "
-        f"{CONVERSIONS.get(held, 'converting the column')}."
+        f"{label_of(number, encoding.names)} holds {column.kind} "
+        f"({_cells(column, held, row_name)}) but held {held} in training; give values of the same "
+        f"kind; try {advice}."
     )
 
 
-def _cells(column: Column, held: str) -> str:
-    """Cells of another kind than a column held: of text those that no conversion makes it."""
-    if column.kind == TEXT and held in (NUMBER, DATETIME):
-        bad = other_texts(column.texts, held)
-        if bad:
-            return shown_cells([f"{text!r} in row {row}" for row, text in bad])
+def _cells(column: Column, held: str, row_name: Callable[[int], str]) -> str:
+    """Cells of another kind than a column held: of text those that do not read as it plainly."""
+    if column.kind == TEXT and held in _IS_READ:
+        odd = odd_texts(column.texts, _IS_READ[held])
+        if odd:
+            return shown_cells([cell.told(row_name(cell.row)) for cell in odd])
     row = int((~column.is_missing).argmax())
     value = column.texts[row] if column.kind == TEXT else float(column.numbers[row])
-    return f"{value!r} in row {row}"
+    return f"{value!r} in {row_name(row)}"
 
 
 def _encode_dense(encoding: TableEncoding, X: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -21,6 +22,8 @@ from spinney.tables.columns import (
     DATETIME,
     DURATION,
     Column,
+    RowName,
+    named_row,
     number_column,
     object_column,
     time_column,
@@ -34,10 +37,11 @@ _NESTED = (nw.List, nw.Array, nw.Struct, nw.Binary, nw.Time)
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of equal length, and their names if they have any."""
+    """Columns of equal length, their names if they have any, and the index of a pandas frame."""
 
     columns: tuple[Column, ...]
     names: tuple[str, ...] | None = None
+    index: Any = None
 
     @property
     def n_rows(self) -> int:
@@ -46,7 +50,12 @@ class Table:
 
     def take(self, is_kept: NDArray[np.bool_]) -> Table:
         """The table with some of its rows."""
-        return Table(tuple(column.take(is_kept) for column in self.columns), self.names)
+        kept = None if self.index is None else self.index[is_kept]
+        return Table(tuple(column.take(is_kept) for column in self.columns), self.names, kept)
+
+    def row_name(self, row: int) -> str:
+        """How messages speak of a row: with its label if that is not its number."""
+        return named_row(row, self.index)
 
 
 def label_of(column: int, names: Sequence[str] | None) -> str:
@@ -96,7 +105,7 @@ def read_table(X: object, names: Sequence[str] | None = None) -> Table:
         )
     kept = None if names is None else tuple(names)
     if is_pandas(X):
-        return Table(_read_pandas(X, names), kept)
+        return Table(_read_pandas(X, names), kept, X.index)  # type: ignore[attr-defined]
     frame = _frame(X)
     if frame is not None:
         _check_rows(frame)
@@ -170,13 +179,14 @@ def _read_pandas(X: Any, names: Sequence[str] | None) -> tuple[Column, ...]:
     """Columns of a frame of pandas, which takes half the time without narwhals."""
     _check_rows(X)
     series = enumerate(column for _, column in X.items())
-    return tuple(_read_pandas_series(s, label_of(j, names)) for j, s in series)
+    row_name = partial(named_row, index=X.index)
+    return tuple(_read_pandas_series(s, label_of(j, names), row_name) for j, s in series)
 
 
-def _read_pandas_series(series: Any, label: str) -> Column:
+def _read_pandas_series(series: Any, label: str, row_name: RowName) -> Column:
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
-        return _read_values(series.to_numpy(), label)
+        return _read_values(series.to_numpy(), label, row_name)
     if dtype.kind in "fiub":  # with missing values of its own
         return number_column(series.to_numpy(dtype=np.float64, na_value=np.nan))
     if dtype.name in ("str", "string"):
@@ -233,11 +243,13 @@ def _categories(series: Any) -> list[Any]:
     return [levels[code] for code in native.codes.to_numpy().tolist()]
 
 
-def _read_values(values: NDArray[Any], label: str) -> Column:
+def _read_values(values: NDArray[Any], label: str, row_name: RowName = named_row) -> Column:
     kind = values.dtype.kind
     if kind in "fiub":
         return number_column(values)
-    return _read_times(values) if kind in "mM" else object_column(values.tolist(), label)
+    if kind in "mM":
+        return _read_times(values)
+    return object_column(values.tolist(), label, row_name=row_name)
 
 
 def _read_times(values: NDArray[Any]) -> Column:

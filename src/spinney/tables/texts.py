@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.tables import date_texts, number_texts
 from spinney.tables.columns import DATETIME, NUMBER, TEXT, Column, shown_cells
+from spinney.tables.date_texts import is_date
+from spinney.tables.number_texts import common_unit, is_number, is_plain
 from spinney.tables.table import Table, label_of
 
 FREE = "free text"
@@ -22,34 +26,15 @@ FREE = "free text"
 #: Texts are free if so many of them differ, and there are at least so many.
 MOSTLY, LEAST_TEXTS = 0.9, 20
 
+#: Many different numbers beside few words are numbers, however often these words come: so many
+#: have to differ, and there have to be so many times as many of them as of the words.
+MANY, TIMES = 20, 10
+
 #: Texts that stand for a missing value: neither numbers nor anything else.
 _MISSING = re.compile(
     r"-{0,3}|\.{1,2}|[?*\u2013\u2014]|#?n[./]?a\.?|nan|nat|nil|none|null|missing|unknown|"
     "not available",
     re.IGNORECASE,
-)
-_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
-_DIGITS = r"(\d{1,3}([,.'\u2019\s]\d{3})+([.,]\d+)?|\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?"
-_UNIT = r"[%\u2030$\u20ac\u00a3\u00a5]"
-#: Signs, currencies, percent, digits in groups and decimal commas; (1,234) is below 0 in accounts.
-_NUMBER = re.compile(
-    rf"\(?[+\u2212-]?\s?{_UNIT}?\s?[+\u2212-]?{_DIGITS}\s?{_UNIT}?\)?", re.ASCII | re.IGNORECASE
-)
-
-_DAY, _MONTH, _YEAR = r"(0?[1-9]|[12]\d|3[01])", r"(0?[1-9]|1[0-2])", r"(1[5-9]|2[01])\d\d"
-_NAME = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_TIME = r"([t,]?\s?\d{1,2}:\d\d(:\d\d([.,]\d+)?)?\s?([ap]m)?\s?(z|utc|gmt|[+-]\d\d:?\d\d)?)?"
-_DATES = (
-    rf"{_YEAR}[-/.]{_MONTH}([-/.]{_DAY})?",
-    rf"{_DAY}[-/.]{_DAY}[-/.]{_YEAR}",
-    rf"{_DAY}[-/]{_DAY}[-/]\d\d",
-    r"\d\d\.\d\d\.\d\d",
-    rf"{_DAY}(st|nd|rd|th|\.)?[-\s/]?{_NAME}[-\s,/]*(\d\d|{_YEAR})",
-    rf"{_NAME}[-\s]({_DAY}(st|nd|rd|th)?,?\s)?{_YEAR}",
-)
-_DATE = re.compile(
-    rf"((mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s)?({'|'.join(_DATES)}){_TIME}",
-    re.ASCII | re.IGNORECASE,
 )
 
 
@@ -63,70 +48,104 @@ class Look:
     n_values : int
         Cells that are not missing.
     n_like : int
-        Those that look like a number or a date; of free text, how many differ.
+        Those that look like most do; of free text, how many differ.
     example : str
-        One of those; of numbers one that needs more than a conversion, as "12%", if there is any.
-    marks : str
-        What stands in numbers beside digits, point and sign, each once: "%", "$", ",".
+        One of those.
+    unit : str
+        A word that stands beside most numbers.
+    is_plain : bool
+        Whether most numbers are written as programs write them; then only these count as alike.
+    decimal : str
+        Decimal point of plain numbers.
     """
 
     kind: str
     n_values: int
     n_like: int
     example: str = ""
-    marks: str = ""
+    unit: str = ""
+    is_plain: bool = False
+    decimal: str = "."
+
+    def is_like(self, text: str) -> bool:
+        """Whether a text is written as most are."""
+        if self.kind == DATETIME:
+            return is_date(text)
+        return is_plain(text, self.decimal) if self.is_plain else is_number(text, self.unit)
+
+    def is_of_kind(self, text: str) -> bool:
+        """Whether a text is a number or date, however it is written."""
+        return self.is_like(text) or (self.kind == NUMBER and is_number(text, self.unit))
 
 
-def look_at(texts: Sequence[str | None]) -> Look | None:
+@dataclass(frozen=True)
+class Odd:
+    """A text that is not as most are: its first row, and how many rows have it."""
+
+    text: str
+    row: int
+    n_rows: int
+
+    def told(self, place: str) -> str:
+        """The cell for a message, where `place` says how to find its first row."""
+        n_others = self.n_rows - 1
+        rows = f" and {n_others:,} other row{'s' * (n_others > 1)}" if n_others else ""
+        return f"{self.text!r} in {place}{rows}"
+
+
+def look_at(texts: Sequence[str | None], decimal: str = ".") -> Look | None:
     """What a column of text is if it is probably no category, else None.
 
     More than half of the cells have to look like numbers or dates, and two of these have to
-    differ; cells that say "missing", as "-" or "n/a", do not count.
+    differ; or many of these differ, and few others do. Cells that say "missing", as "-" or
+    "n/a", do not count.
     """
     counts = Counter(texts)
     counts.pop(None, None)  # what is missing looks like nothing
-    n_values = counts.total()
-    n_told = sum(n for text, n in counts.items() if not _says_missing(str(text)))
-    for kind, is_like in _LIKE.items():
-        like = [str(text) for text in counts if is_like(str(text))]
-        n_like = sum(counts[text] for text in like)
-        if len(like) > 1 and 2 * n_like > n_told:
-            return _looks_like(kind, n_values, n_like, like)
-    if n_values >= LEAST_TEXTS and len(counts) > MOSTLY * n_values:
-        return Look(FREE, n_values, len(counts))
+    told = Counter({text: n for text, n in counts.items() if not says_missing(str(text))})
+    unit = common_unit(told, told.total())
+    kinds: tuple[tuple[str, Callable[[str], bool]], ...] = (
+        (NUMBER, partial(is_number, unit=unit)),
+        (DATETIME, is_date),
+    )
+    for kind, is_like in kinds:
+        like = {str(text): n for text, n in told.items() if is_like(str(text))}
+        if _is_mostly(like, told):
+            return _looks_like(kind, counts.total(), like, unit, decimal)
+    if counts.total() >= LEAST_TEXTS and len(counts) > MOSTLY * counts.total():
+        return Look(FREE, counts.total(), len(counts))
     return None
 
 
-def other_texts(texts: Sequence[str | None], kind: str) -> list[tuple[int, str]]:
-    """First row of each text that is not as most are, in the order of the rows."""
-    is_like, first = _LIKE[kind], dict[str, int]()
+def odd_texts(texts: Sequence[str | None], is_like: Callable[[str], bool]) -> list[Odd]:
+    """Each text that is not as most are, in the order of its first rows."""
+    first, counts = dict[str, int](), Counter[str]()
     for row, text in enumerate(texts):
-        if text is not None and text not in first and not is_like(text):
-            first[text] = row
-    return [(row, text) for text, row in first.items()]
+        if text is not None and (text in first or not is_like(text)):
+            first.setdefault(text, row)
+            counts[text] += 1
+    return [Odd(text, row, counts[text]) for text, row in first.items()]
 
 
-def _is_number(text: str) -> bool:
-    return _NUMBER.fullmatch(text.strip()) is not None
-
-
-def _is_date(text: str) -> bool:
-    return _DATE.fullmatch(text.strip()) is not None
-
-
-def _says_missing(text: str) -> bool:
+def says_missing(text: str) -> bool:
+    """Whether a text stands for a missing value."""
     return _MISSING.fullmatch(text.strip()) is not None
 
 
-_LIKE: dict[str, Callable[[str], bool]] = {NUMBER: _is_number, DATETIME: _is_date}
+def _is_mostly(like: dict[str, int], told: Counter[str | None]) -> bool:
+    is_many = len(like) > MANY and len(like) >= TIMES * (len(told) - len(like))
+    return len(like) > 1 and (2 * sum(like.values()) > told.total() or is_many)
 
 
-def _looks_like(kind: str, n_values: int, n_like: int, like: list[str]) -> Look:
-    if kind != NUMBER:
-        return Look(kind, n_values, n_like, min(like))
-    marked = [text for text in like if not _PLAIN.fullmatch(text.strip())]
-    marks = "".join(sorted(set("".join(marked)) - set("0123456789.+-eE \t")))
-    return Look(kind, n_values, n_like, min(marked or like), marks)
+def _looks_like(kind: str, n_values: int, like: dict[str, int], unit: str, decimal: str) -> Look:
+    n_like = sum(like.values())
+    if kind == NUMBER:
+        plain = {text: n for text, n in like.items() if is_plain(text, decimal)}
+        if 2 * sum(plain.values()) > n_like:
+            n_plain = sum(plain.values())
+            return Look(kind, n_values, n_plain, min(plain), unit, True, decimal)
+        like = {text: n for text, n in like.items() if text not in plain}
+    return Look(kind, n_values, n_like, min(like), unit, decimal=decimal)
 
 
 def check_texts(table: Table, is_declared: NDArray[np.bool_]) -> str | None:
@@ -152,33 +171,39 @@ def check_texts(table: Table, is_declared: NDArray[np.bool_]) -> str | None:
         if look is not None and look.kind == FREE:
             free[label] = look
         elif look is not None:
-            _refuse(column, look, label)
+            _refuse(column, look, label, table.row_name)
     if free and len(free) == len(table.columns):
         raise ValueError(f"nothing can be learned from X: {_free_text(free)}")
     return _free_text(free) if free else None
 
 
-def _refuse(column: Column, look: Look, label: str) -> None:
+def _refuse(column: Column, look: Look, label: str, row_name: Callable[[int], str]) -> None:
     """Raise with the cells that make a column of numbers or dates text."""
     wanted = "numbers" if look.kind == NUMBER else "dates"
-    bad = [f"{text!r} in row {row}" for row, text in other_texts(column.texts, look.kind)]
-    found = f"{look.n_like:,} of its {look.n_values:,} values are {wanted}, as {look.example!r}"
-    if bad:
-        found += f"; not so {look.n_values - look.n_like:,}: {shown_cells(bad)}"
+    odd = odd_texts(column.texts, look.is_like)
+    is_mixed = look.is_plain and any(look.is_of_kind(cell.text) for cell in odd)
+    found = (
+        f"{look.n_like:,} of its {look.n_values:,} values are {'plain ' if is_mixed else ''}"
+        f"{wanted}, as {look.example!r}"
+    )
+    if odd:
+        cells = shown_cells([cell.told(row_name(cell.row)) for cell in odd])
+        found += f"; not so {sum(cell.n_rows for cell in odd):,}: {cells}"
     raise ValueError(
         f"{label} is text, but {found}; give {wanted}, NaN or None where one is missing, or dtype "
-        f'category for codes; try {how_to_convert(look)}, or astype("category"), or name the '
-        "column in categorical_features."
+        f"category for codes; try {how_to_convert(column.texts, look.kind)}, or "
+        'astype("category"), or name the column in categorical_features.'
     )
 
 
-def how_to_convert(look: Look) -> str:
-    """What makes numbers or dates of a column that looks like them."""
-    if look.kind == DATETIME:
-        return 'pd.to_datetime(column, errors="coerce")'
-    comma = " (a decimal comma becomes a point)" if "," in look.marks else ""
-    first = f"taking {' '.join(look.marks)} out of the texts{comma}, then " if look.marks else ""
-    return f'{first}pd.to_numeric(column, errors="coerce")'
+def how_to_convert(texts: Collection[str | None], kind: str) -> str:
+    """Code that makes numbers or dates of a column of text, right for all of its cells."""
+    given = [text for text in dict.fromkeys(texts) if text is not None]
+    if kind == DATETIME:
+        return date_texts.how_to_read(given)
+    told = Counter[str | None](given)
+    unit = common_unit(told, len(given))
+    return number_texts.how_to_read([text for text in given if is_number(text, unit)])
 
 
 def _free_text(free: dict[str, Look]) -> str:
