@@ -21,6 +21,8 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from spinney.data import Problem, take_rows
 from spinney.estimators.holes import row_reader
+from spinney.estimators.target_texts import check_numeric_texts, doubt_of_labels
+from spinney.estimators.warn_caller import warn_caller
 from spinney.tables import (
     Table,
     encode_training,
@@ -135,6 +137,8 @@ def check_rows_and_classes(
     """Training rows, the sorted class labels, and each row's position among them."""
     rows, labels = _rows_and_targets(estimator, X, y, reset=reset)
     check_classification_targets(labels)
+    if (doubt := doubt_of_labels(labels, y)) is not None:
+        warn_caller(doubt)
     classes, codes = np.unique(labels, return_inverse=True)
     return rows, classes, codes.astype(np.int32)
 
@@ -143,6 +147,7 @@ def check_rows_and_targets(
     estimator: BaseEstimator, X: object, y: object, *, reset: bool
 ) -> tuple[Rows | Table, NDArray[np.float64]]:
     """Training rows and their numeric targets, float64 of shape (n_rows, n_outputs)."""
+    check_numeric_texts(y)
     rows, targets = _rows_and_targets(
         estimator, X, y, reset=reset, multi_output=True, y_numeric=True
     )
