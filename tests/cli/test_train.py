@@ -436,6 +436,44 @@ def test_rows_without_a_target_are_refused_or_left_out(run: Run, tmp_path: Path)
     assert "left out 2 rows without a target" in ran.err
 
 
+@pytest.mark.parametrize("words", [(), ("--task", "regression")])
+@pytest.mark.parametrize("command", ["train", "compare"])
+def test_a_numeric_target_with_a_bad_cell_is_refused_by_line(
+    run: Run, tmp_path: Path, command: str, words: tuple[str, ...]
+) -> None:
+    rows = [[i % 7, "-" if i in (3, 8) else 10 + i % 24] for i in range(60)]
+    path = write_csv(tmp_path / "t.csv", ["x", "y"], rows)
+    output = (*FAST, "-o", tmp_path / "m.spinney") if command == "train" else ()
+    ran = run(command, path, "-t", "y", *words, *output)
+    assert ran.code == 1
+    assert (
+        "target 'y' is text because of '-' in line 5 and 1 other row; 58 of its 60 cells are "
+        "numbers; try --missing '-' if that means a missing value, with --skip-missing-target, or "
+        "--task classification if they are classes"
+    ) in ran.err
+
+
+def test_what_is_said_of_a_numeric_target_with_a_bad_cell_helps(run: Run, tmp_path: Path) -> None:
+    rows = [[i % 7, "-" if i in (3, 8) else 10 + i % 24] for i in range(60)]
+    path = write_csv(tmp_path / "t.csv", ["x", "y"], rows)
+    words = ("train", path, "-t", "y", *FAST, "--json", "-o", tmp_path / "m.spinney")
+    as_numbers = run(*words, "--missing", "-", "--skip-missing-target")
+    assert json.loads(as_numbers.out)["task"] == "regression"
+    as_classes = run(*words, "--task", "classification")
+    assert len(json.loads(as_classes.out)["classes"]) == 25
+    assert "y is text" not in as_classes.err
+
+
+@pytest.mark.parametrize(
+    "labels", [["10%", "20%"] * 20, ["007", "008"] * 20, ["a", "b", "-", "1"] * 10]
+)
+def test_labels_with_digits_are_classes(run: Run, tmp_path: Path, labels: list[str]) -> None:
+    rows = [[i % 7, label] for i, label in enumerate(labels)]
+    path = write_csv(tmp_path / "t.csv", ["x", "y"], rows)
+    ran = run("train", path, "-t", "y", *FAST, "--json", "-o", tmp_path / "m.spinney")
+    assert json.loads(ran.out)["classes"] == sorted(set(labels))
+
+
 @pytest.mark.parametrize(
     ("rows", "words", "says"),
     [

@@ -111,7 +111,8 @@ def label_texts(target: Target, classes: NDArray[Any]) -> NDArray[np.str_]:
 def _numbers(target: Target, data: Data) -> NDArray[np.float64]:
     for name, values in zip(target.names, target.columns, strict=True):
         if values.dtype.kind != "f":
-            bad = next(row for row, value in enumerate(values) if not _reads_as_number(value))
+            is_bad = [not _reads_as_number(value, data.decimal) for value in values]
+            bad = is_bad.index(True) if any(is_bad) else 0
             raise CommandError(
                 f"{data.name}, {data.place(bad)}: target {name!r} holds {str(values[bad])!r}, but "
                 "regression needs numbers; correct it, or try --task classification"
@@ -121,9 +122,9 @@ def _numbers(target: Target, data: Data) -> NDArray[np.float64]:
     return np.column_stack(target.columns).astype(np.float64)
 
 
-def _reads_as_number(value: Any) -> bool:
+def _reads_as_number(value: Any, decimal: str) -> bool:
     try:
-        float(value)
+        float(str(value).replace(decimal, ".") if decimal != "." else value)
     except ValueError:
         return False
     return not isinstance(value, bool | np.bool_)

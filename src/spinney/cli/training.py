@@ -17,6 +17,7 @@ from spinney.cli.layout import counted, listed
 from spinney.cli.odd_cells import odd_cells, told_cells, ways_out
 from spinney.cli.reading import Data, read_data
 from spinney.cli.target import TASKS, Target, as_y, guess_task, take_target
+from spinney.cli.target_texts import check_target_texts
 from spinney.tables.columns import DATETIME, shown_cells
 from spinney.tables.texts import FREE, Look, look_at
 
@@ -58,6 +59,7 @@ def read_training(options: argparse.Namespace, console: Console) -> tuple[Data, 
     data, target = take_target(
         data, options.target, console, skip_missing=options.skip_missing_target
     )
+    check_target_texts(data, target, options.task)
     task, why = guess_task(target)
     if options.task is None:
         console.say(f"{task} of {target.name}, because {why}{_otherwise(target, task)}")
