@@ -196,6 +196,33 @@ def test_an_interrupt_prints_what_was_measured(
     assert ran.out.count("2 of 2") == 1
 
 
+def test_models_that_failed_alike_are_told_of_once() -> None:
+    board = Leaderboard("classification", 2, failures=dict.fromkeys(("tree", "ho"), "no luck"))
+    assert board.to_text().count("no luck") == 1
+
+
+def test_a_baseline_alone_is_no_comparison(
+    run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr(contestants.Ours, "fit", fail)
+    words = ("compare", table, "-t", "income", "--folds", "2")
+    assert run(*words, "--models", "baseline,tree").code == 1
+    assert run(*words, "--models", "baseline").code == 0
+
+
+def test_text_is_looked_at_in_the_whole_table_not_in_each_fold(run: Run, tmp_path: Path) -> None:
+    # More than half are ages, but not of the rows of every fold.
+    cells = [f"{20 + i % 7}-29" if i % 2 else "30" for i in range(60)]
+    rows = [[cell if i else "31", i % 7, i % 2] for i, cell in enumerate(cells)]
+    path = write_csv(tmp_path / "t.csv", ["x", "z", "y"], rows)
+    ran = run("compare", path, "-t", "y", "--models", "tree", "--folds", "3")
+    assert ran.code == 0
+    assert "failed" not in ran.err
+
+
 def test_a_model_that_fails_does_not_stop_the_others(
     run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,9 +232,9 @@ def test_a_model_that_fails_does_not_stop_the_others(
     monkeypatch.setattr(contestants.Ours, "fit", fail)
     ran = run("compare", table, "-t", "income", *QUICK, "--json")
     found = json.loads(ran.out)
-    assert ran.code == 0
+    assert ran.code == 1  # only the baseline is left
     assert [row["name"] for row in found["leaderboard"]] == ["baseline"]
-    assert found["failures"]["tree"] == "RuntimeError: out of luck"
+    assert found["failures"]["tree"] == "fold 1: RuntimeError: out of luck"
 
 
 def test_large_tables_are_sampled_and_that_is_said(run: Run, table: Path) -> None:

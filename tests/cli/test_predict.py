@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import spinney
@@ -78,6 +79,46 @@ def test_a_word_among_numbers_is_named_with_its_line(
     name = HEADER[column]
     assert f"{path}, line 5: column {name!r} holds {value!r}, but held {held} in trai" in ran.err
     assert run(*words, "--missing", value).code == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "words", "says"),
+    [
+        ("12,57", (), "try --decimal , if the comma is a decimal point, or write a plain number"),
+        ("12%", (), "line 4: column 'wage' holds '12%', but held numbers in training; write a pl"),
+        ("12.57", ("--decimal", ","), "holds '12.57', but held numbers in training; write a pl"),
+    ],
+)
+def test_a_number_in_another_spelling_gets_options_that_help(
+    run: Run, model: Path, tmp_path: Path, value: str, words: tuple[str, ...], says: str
+) -> None:
+    rows = people(6, 1)
+    for row in rows:
+        row[5] = "12,5" if words else 12.5
+    rows[2][5] = value
+    ran = run("predict", model, write_csv(tmp_path / "t.csv", HEADER, rows), *words)
+    assert ran.code == 1
+    assert says in ran.err
+    assert "--missing" not in ran.err
+
+
+def test_a_word_among_numbers_of_parquet_is_named_with_its_row(
+    run: Run, model: Path, tmp_path: Path
+) -> None:
+    table = pd.DataFrame(people(6, 1), columns=HEADER)
+    path = tmp_path / "t.parquet"
+    table.assign(wage=["1.5", "2.5", "much", None, "3", "4"]).to_parquet(path)
+    assert "row 3: column 'wage' holds 'much', but held" in run("predict", model, path).err
+    table.assign(wage="1.5").to_parquet(path)
+    assert "column 'wage' is stored as text, but held" in run("predict", model, path).err
+
+
+def test_holes_are_told_of_without_advice_for_python(run: Run, model: Path, tmp_path: Path) -> None:
+    rows = people(6, 1)
+    rows[2][3] = ""
+    ran = run("predict", model, write_csv(tmp_path / "t.csv", HEADER, rows))
+    assert "values are missing in columns that had none missing in training" in ran.err
+    assert "missing='error'" not in ran.err
 
 
 def test_a_pipe_is_as_good_as_a_file(run: Run, model: Path, test_table: Path) -> None:

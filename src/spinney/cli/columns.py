@@ -20,14 +20,9 @@ from spinney.cli.errors import CommandError
 from spinney.cli.layout import counted, listed
 from spinney.cli.reading import Data, looks_like_data
 from spinney.tables import TableEncoding
+from spinney.tables.number_texts import is_number, is_plain, may_be_decimal_comma
 
 _TEXTS = ("text_levels",)
-#: What columns of a role held in training, and what reads one of their cells.
-_READERS: dict[str, tuple[str, Callable[[str], object]]] = {
-    "number": ("numbers", float),
-    "number_levels": ("numbers", float),
-    "datetime": ("dates", datetime.datetime.fromisoformat),
-}
 
 
 def split_names(given: Iterable[str] | None, known: Sequence[str]) -> list[str]:
@@ -141,28 +136,63 @@ def _check_kind(data: Data, name: str, role: str) -> None:
     is_text = pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
     if role not in _READERS or not is_text:
         return
-    held, read = _READERS[role]
-
-    def is_bad(cell: str) -> bool:
-        if cell in data.nulls or not cell.strip():
-            return False
-        try:
-            read(cell.strip().replace(data.decimal, "."))
-        except ValueError:
-            return True
-        return False
-
-    found = None
-    if data.text is not None:
-        found = csv_faults.first_cell(data.text, data.delimiter, name, is_bad)
+    held, is_read = _READERS[role]
+    found = _first_unread(data, name, is_read)
     if found is None:
         raise CommandError(
-            f"{data.name}: column {name!r} holds text, but held {held} in training; convert it"
+            f"{data.name}: column {name!r} is stored as text, but held {held} in training; store "
+            f"it as {held}"
         )
+    place, cell = found
     raise CommandError(
-        f"{data.name}, line {found[0]}: column {name!r} holds {found[1]!r}, but held {held} in "
-        f"training; correct it, or try --missing {found[1]!r} if it means a missing value"
+        f"{data.name}, {place}: column {name!r} holds {cell!r}, but held {held} in training; "
+        f"{_way_out(data, cell, held)}"
     )
+
+
+def _first_unread(
+    data: Data, name: str, is_read: Callable[[str, str], bool]
+) -> tuple[str, str] | None:
+    """Place and value of the first cell that is neither missing nor as in training."""
+
+    def is_bad(cell: str) -> bool:
+        return cell not in data.nulls and bool(cell.strip()) and not is_read(cell, data.decimal)
+
+    if data.text is not None:
+        found = csv_faults.first_cell(data.text, data.delimiter, name, is_bad)
+        return None if found is None else (f"line {found[0]}", found[1])
+    for row, cell in enumerate(data.table.column(name).to_pylist()):
+        if cell is not None and is_bad(cell):
+            return data.place(row), cell
+    return None
+
+
+def _way_out(data: Data, cell: str, held: str) -> str:
+    """What to try with a cell that is no number or date as programs write it."""
+    if held == "numbers" and is_number(cell):
+        if data.decimal == "." and may_be_decimal_comma([cell]):
+            return "try --decimal , if the comma is a decimal point, or write a plain number"
+        return "write a plain number"
+    if data.text is None:
+        return "correct it, or store it as missing if it means that"
+    return f"correct it, or try --missing {cell!r} if it means a missing value"
+
+
+def _is_date(cell: str, decimal: str) -> bool:
+    del decimal
+    try:
+        datetime.datetime.fromisoformat(cell.strip())
+    except ValueError:
+        return False
+    return True
+
+
+#: What columns of a role held in training, and whether a cell is as there.
+_READERS: dict[str, tuple[str, Callable[[str, str], bool]]] = {
+    "number": ("numbers", is_plain),
+    "number_levels": ("numbers", is_plain),
+    "datetime": ("dates", _is_date),
+}
 
 
 def _unnamed_rows(model: Any, data: Data, console: Console, aside: Sequence[str]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spinney.cli.arguments import add_command, add_json, add_table, add_target, at_least
 from spinney.cli.console import Console, one_line
-from spinney.cli.contestants import Contestant, available, make, title_of
+from spinney.cli.contestants import BASELINE, Contestant, available, make, title_of
 from spinney.cli.errors import FAILED, INTERRUPTED, OK, CommandError, UsageError
 from spinney.cli.layout import counted, listed
 from spinney.cli.leaderboard import Cell, Leaderboard
@@ -107,7 +107,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
         f"{perf_counter() - start:.0f} s, {process_time() - cpu_start:.0f} s of processor time"
     )
     console.answer(board.to_json(), board.to_text())
-    return code if board.cells or code else FAILED
+    return code if _is_measured(board) or code else FAILED
+
+
+def _is_measured(board: Leaderboard) -> bool:
+    """Whether some model was measured; that the baseline was is no comparison if others failed."""
+    models = set(board.ranked) - ({BASELINE} if board.failures else set())
+    return bool(models)
 
 
 def _wanted(text: str) -> list[str]:
@@ -225,8 +231,9 @@ def _one_fit(
             contestant = maker(name)
             cell = _cell(contestant, X.take(fitted), y[fitted], X.take(judged), y[judged], board)
     except Exception as error:  # any library may raise anything, and the others go on
-        board.failures[name] = one_line(f"{type(error).__name__}: {error}")
-        console.say(f"failed: {board.failures[name]}")
+        failure = one_line(f"{type(error).__name__}: {error}")
+        board.failures[name] = f"fold {number + 1}: {failure}"
+        console.say(f"failed: {failure}")
         return
     board.add(name, number, cell)
     console.say(f"{board.measure} {board.error_text(cell.error)}, fit {cell.fit_seconds:.2f} s")

@@ -25,7 +25,7 @@ from spinney.cli import (
 from spinney.cli.arguments import EXIT_CODES, Help, Parser
 from spinney.cli.console import Console, one_line, standard_console
 from spinney.cli.errors import FAILED, INTERRUPTED, OK, USAGE, CommandError
-from spinney.tables import one_warning
+from spinney.tables import MissingValuesWarning, one_warning
 
 COMMANDS = (train, predict, evaluate, compare, report, inspect, export, demo, bench)
 DESCRIPTION = """\
@@ -127,7 +127,10 @@ def _teller(console: Console) -> Any:
     """Writer of warnings as one line of talk."""
 
     def tell(message: Warning | str, *_: object, **__: object) -> None:
-        console.say(f"note: {one_line(str(message))}")
+        text = one_line(str(message))
+        if isinstance(message, MissingValuesWarning):  # ends in advice for Python
+            text = text.partition("; try missing=")[0]
+        console.say(f"note: {text}")
 
     return tell
 

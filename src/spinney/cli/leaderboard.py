@@ -104,7 +104,10 @@ class Leaderboard:
     def to_text(self) -> str:
         """The table, for people."""
         lines = [self._table(), self._said_of_folds()] if self.ranked else ["nothing was measured"]
-        lines += [f"{title_of(name, self.task)} failed: {of}" for name, of in self.failures.items()]
+        models: dict[str, list[str]] = {}
+        for name, failure in self.failures.items():
+            models.setdefault(failure, []).append(title_of(name, self.task))
+        lines += [f"{listed(titles)} failed: {failure}" for failure, titles in models.items()]
         return "\n".join(line for line in lines if line)
 
     def _table(self) -> str:
