@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 #: A word behind numbers is their unit if so many of them differ; else "12 kg" may be a size.
@@ -62,6 +62,10 @@ class Written:
         """Whether the unit is a word, not a symbol as %."""
         return bool(self.unit) and not _ONE_SYMBOL.fullmatch(self.unit)
 
+    def is_in(self, unit: str) -> bool:
+        """Whether it is a number without a word, or with the word that is known to be a unit."""
+        return not self.has_word or self.unit == unit
+
 
 def is_plain(text: str, decimal: str = ".") -> bool:
     """Whether a text is a number as programs write it."""
@@ -87,17 +91,29 @@ def read_number(text: str) -> Written | None:
     return Written(digits, found["before"] or found["after"] or "", kind)
 
 
-def common_unit(counts: Counter[str | None], n_told: int) -> str:
-    """The word that is the unit of most cells, in a column of many numbers; empty if none is."""
+def read_numbers(texts: Iterable[str]) -> dict[str, Written]:
+    """Those of the texts that are numbers, whatever their units."""
+    return {text: written for text in texts if (written := read_number(text)) is not None}
+
+
+def common_unit(numbers: Mapping[str, Written], counts: Mapping[str, int]) -> str:
+    """The word that is the unit of most cells, in a column of many numbers; empty if none is.
+
+    Parameters
+    ----------
+    numbers : mapping from str to Written
+        Those of the texts that are numbers.
+    counts : mapping from str to int
+        How often each text comes, also those that are no numbers.
+    """
     n_cells, n_texts = Counter[str](), Counter[str]()
-    for text, n in counts.items():
-        written = None if text is None else read_number(text)
-        if written is not None and written.has_word:
-            n_cells[written.unit] += n
+    for text, written in numbers.items():
+        if written.has_word:
+            n_cells[written.unit] += counts[text]
             n_texts[written.unit] += 1
     for unit, n in n_cells.most_common(1):
         is_many = n_texts[unit] > LEAST_WITH_UNIT
-        if is_many and 2 * n > n_told and unit.lower() not in _ORDINALS:
+        if is_many and 2 * n > sum(counts.values()) and unit.lower() not in _ORDINALS:
             return unit
     return ""
 
@@ -105,7 +121,7 @@ def common_unit(counts: Counter[str | None], n_told: int) -> str:
 def is_number(text: str, unit: str = "") -> bool:
     """Whether a text is a number, with a symbol, or with a word that is known to be its unit."""
     written = read_number(text)
-    return written is not None and (not written.has_word or written.unit == unit)
+    return written is not None and written.is_in(unit)
 
 
 def how_to_read(texts: Collection[str]) -> str:
@@ -113,7 +129,7 @@ def how_to_read(texts: Collection[str]) -> str:
 
     Where two codes are given, the text says when each is right.
     """
-    given = [(text, written) for text in texts if (written := read_number(text)) is not None]
+    given = list(read_numbers(texts).items())
     marks = [written.digits for _, written in given]
     role, dots = _role_of_comma(marks), _roles(marks, ".")
     first = _steps_before_digits(given)
@@ -141,7 +157,7 @@ def how_to_read(texts: Collection[str]) -> str:
 
 def may_be_decimal_comma(texts: Iterable[str]) -> bool:
     """Whether commas in the numbers of a column are, or may be, decimal points."""
-    digits = [written.digits for text in texts if (written := read_number(text)) is not None]
+    digits = [written.digits for written in read_numbers(texts).values()]
     return _role_of_comma(digits) in (POINT, UNCLEAR)
 
 

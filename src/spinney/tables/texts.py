@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from spinney.tables import date_texts, number_texts
 from spinney.tables.columns import DATETIME, NUMBER, TEXT, Column, shown_cells
 from spinney.tables.date_texts import is_date
-from spinney.tables.number_texts import common_unit, is_number, is_plain
+from spinney.tables.number_texts import common_unit, is_number, is_plain, read_numbers
 from spinney.tables.table import Table, label_of
 
 FREE = "free text"
@@ -100,18 +99,16 @@ def look_at(texts: Sequence[str | None], decimal: str = ".") -> Look | None:
     differ; or many of these differ, and few others do. Cells that say "missing", as "-" or
     "n/a", do not count.
     """
-    counts = Counter(texts)
-    counts.pop(None, None)  # what is missing looks like nothing
-    told = Counter({text: n for text, n in counts.items() if not says_missing(str(text))})
-    unit = common_unit(told, told.total())
-    kinds: tuple[tuple[str, Callable[[str], bool]], ...] = (
-        (NUMBER, partial(is_number, unit=unit)),
-        (DATETIME, is_date),
-    )
-    for kind, is_like in kinds:
-        like = {str(text): n for text, n in told.items() if is_like(str(text))}
-        if _is_mostly(like, told):
-            return _looks_like(kind, counts.total(), like, unit, decimal)
+    counts = Counter(text for text in texts if text is not None)
+    told = {text: n for text, n in counts.items() if not says_missing(text)}
+    numbers = read_numbers(told)
+    unit = common_unit(numbers, told)
+    like = {text: told[text] for text, written in numbers.items() if written.is_in(unit)}
+    if _is_mostly(like, told):
+        return _looks_like(NUMBER, counts.total(), like, unit, decimal)
+    like = {text: n for text, n in told.items() if is_date(text)}
+    if _is_mostly(like, told):
+        return _looks_like(DATETIME, counts.total(), like)
     if counts.total() >= LEAST_TEXTS and len(counts) > MOSTLY * counts.total():
         return Look(FREE, counts.total(), len(counts))
     return None
@@ -132,12 +129,14 @@ def says_missing(text: str) -> bool:
     return _MISSING.fullmatch(text.strip()) is not None
 
 
-def _is_mostly(like: dict[str, int], told: Counter[str | None]) -> bool:
+def _is_mostly(like: dict[str, int], told: dict[str, int]) -> bool:
     is_many = len(like) > MANY and len(like) >= TIMES * (len(told) - len(like))
-    return len(like) > 1 and (2 * sum(like.values()) > told.total() or is_many)
+    return len(like) > 1 and (2 * sum(like.values()) > sum(told.values()) or is_many)
 
 
-def _looks_like(kind: str, n_values: int, like: dict[str, int], unit: str, decimal: str) -> Look:
+def _looks_like(
+    kind: str, n_values: int, like: dict[str, int], unit: str = "", decimal: str = "."
+) -> Look:
     n_like = sum(like.values())
     if kind == NUMBER:
         plain = {text: n for text, n in like.items() if is_plain(text, decimal)}
@@ -201,9 +200,9 @@ def how_to_convert(texts: Collection[str | None], kind: str) -> str:
     given = [text for text in dict.fromkeys(texts) if text is not None]
     if kind == DATETIME:
         return date_texts.how_to_read(given)
-    told = Counter[str | None](given)
-    unit = common_unit(told, len(given))
-    return number_texts.how_to_read([text for text in given if is_number(text, unit)])
+    numbers = read_numbers(given)
+    unit = common_unit(numbers, dict.fromkeys(given, 1))
+    return number_texts.how_to_read([t for t, written in numbers.items() if written.is_in(unit)])
 
 
 def _free_text(free: dict[str, Look]) -> str:
