@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from spinney.tables import read_table
 from spinney.tables.texts import how_to_convert, look_at
 
 VALUES = [12573.25, -12.5, 0.5, -1250000.75, 3.0, 999.0, 1000.0] + [row + 0.25 for row in range(30)]
 
 
-def converted(code: str, texts: list[str]) -> pd.Series:
+def converted(code: str, texts: list[str] | pd.Series) -> pd.Series:
     """What the code of an advice makes of a column; the evaluated text is our own."""
     return eval(code, {"pd": pd, "column": pd.Series(texts)})
 
@@ -91,6 +92,16 @@ def test_points_and_commas_before_one_digit_are_both_decimal() -> None:
 def test_cells_of_another_unit_are_told_of() -> None:
     advice = how_to_convert(["12.5", "13", "12%"], "number")
     assert "bringing '12.5' and '12%' to one unit, or, if they have one, pd.to_num" in advice
+
+
+@pytest.mark.parametrize(("text", "value"), [("(12.6)", -12.6), ("1 234", 1234.0), ("-", np.nan)])
+def test_numbers_stay_where_a_column_of_objects_holds_text_too(text: str, value: float) -> None:
+    column = pd.Series([1.5, 2.25, np.float64(3.0), text, None] * 5, dtype=object)
+    with pytest.raises(ValueError, match=r"number \(1\.5 in row 0 and .*; try pd") as refused:
+        read_table(pd.DataFrame({"x": column}))
+    [code] = codes(str(refused.value))
+    found = converted(code, column)
+    np.testing.assert_array_equal(found[:5], [1.5, 2.25, 3.0, value, np.nan])
 
 
 DAYS = pd.date_range("2021-03-01", periods=60, freq="17h").normalize().unique()

@@ -22,6 +22,10 @@ from spinney.tables.columns import DATETIME, shown_cells
 from spinney.tables.texts import FREE, Look, look_at
 
 
+#: Types of Arrow that are text; older releases of it do not know the last.
+_TEXTS = ("string", "large_string", "string_view")
+
+
 def add_columns(parser: argparse.ArgumentParser) -> None:
     """Which columns are read, and how."""
     parser.add_argument(
@@ -151,14 +155,7 @@ def _refuse_texts(data: Data, name: str, texts: list[str | None], look: Look) ->
 
 def text_names(data: Data) -> list[str]:
     """Columns of text."""
-    import pyarrow
-
-    types = pyarrow.types
-    return [
-        field.name
-        for field in data.table.schema
-        if types.is_string(field.type) or types.is_large_string(field.type)
-    ]
+    return [field.name for field in data.table.schema if str(field.type) in _TEXTS]
 
 
 def categorical_features(options: argparse.Namespace, data: Data) -> Any:

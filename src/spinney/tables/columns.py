@@ -18,6 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.tables.number_texts import how_to_read, read_numbers
+
 NUMBER, DATETIME, DURATION, TEXT = "number", "datetime", "duration", "text"
 
 MICROSECONDS_A_DAY = 86_400_000_000
@@ -207,13 +209,21 @@ def _refuse(
     parts += [f"{kind} ({_cells(values, rows_of[kind], row_name)})" for kind in rare]
     raise ValueError(
         f"{label} mixes {' and '.join(parts)}; give values of one kind, None where one is "
-        f"missing; try {_conversion_to(str(main))}"
+        f"missing; try {_conversion(values, rows_of, str(main))}"
         'astype(str).astype("category") if they are codes.'
     )
 
 
-def _conversion_to(kind: str) -> str:
-    return f"{CONVERSIONS[kind]}, or " if kind in CONVERSIONS else ""
+def _conversion(values: Sequence[object], rows_of: dict[str | None, list[int]], main: str) -> str:
+    """Code that makes all values one kind; numbers among them that are text are read, too."""
+    if main not in CONVERSIONS:
+        return ""
+    texts = read_numbers(str(values[row]) for row in rows_of.get(TEXT, ()))
+    if main != NUMBER or not texts:
+        return f"{CONVERSIONS[main]}, or "
+    # pandas changes no number by its methods for text: they make it missing.
+    first = str(_plain(values[rows_of[main][0]]))
+    return f"{how_to_read([first, *texts]).replace('(column', '(column.astype(str)')}, or "
 
 
 def _cells(
