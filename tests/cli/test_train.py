@@ -376,6 +376,7 @@ def test_a_column_of_numbers_with_a_word_in_it_is_refused_by_line(run: Run, tmp_
         (lambda i: "soon" if i == 7 else f"{i % 28 + 1:02}.03.2024", "all dates as 2024-01-31"),
         (lambda i: f"{i}%", "because of '0%' in line 2; 40 of its 40 cells are numbers; try writi"),
         (lambda i: f"{i},5", "--decimal , if the comma is a decimal point"),
+        (lambda i: f"{90 - i} kg", "because of '90 kg' in line 2; 40 of its 40 cells are numbers"),
     ],
 )
 def test_numbers_and_dates_that_are_not_plain_are_refused(

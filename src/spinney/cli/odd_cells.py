@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from spinney.cli.reading import Data
 from spinney.tables.columns import DATETIME, shown_cells
@@ -14,15 +15,17 @@ _SHOWN = 3
 
 
 def odd_cells(data: Data, texts: Sequence[str | None], look: Look) -> list[Odd]:
-    """Cells that are not as most are; if all are plain numbers, those that the reader refused.
+    """Cells that are not as most are; if all are, those that the reader refused, or the first.
 
     Empty if nothing but the type of the column is to blame, as it can be in Parquet.
     """
     odd = odd_texts(texts, look.is_like)
     if odd or data.text is None:
         return odd
-    is_read = _is_read if look.is_plain else (lambda text: text != look.example)
-    return odd_texts(texts, is_read)
+    if look.is_plain:
+        return odd_texts(texts, _is_read)
+    alike = ((row, text) for row, text in enumerate(texts) if text and look.is_like(text))
+    return [Odd(text, row, 1) for row, text in islice(alike, 1)]
 
 
 def _is_read(text: str) -> bool:

@@ -53,7 +53,9 @@ def _refuse(data: Data, name: str, texts: list[str], look: Look) -> NoReturn:
         f"{way}, with --skip-missing-target" if way.startswith("--missing") else way
         for way in ways_out(data, texts, look, odd)
     ]
-    ways.append("--task classification if they are classes")
+    if 2 * len(set(texts)) <= len(texts):  # others would be refused as classes, too
+        ways.append("--task classification if they are classes")
+    ways.append("another --target")
     raise CommandError(
         f"{data.name}: target {name!r} {why}; {look.n_like:,} of its {look.n_values:,} cells are "
         f"numbers; try {', or '.join(ways)}"

@@ -124,6 +124,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     _fit(estimator, rows, held_out, options.checkpoint, console)
     seconds = perf_counter() - start
     estimator.set_params(verbose=0)  # the file's readers did not ask for talk
+    if not options.categorical:  # that text is a category need not be said in the file
+        estimator.set_params(categorical_features="from_dtype")
     was_there = Path(options.output).exists()
     spinney.save(estimator, options.output)
     say_written(options.output, was_there, console)

@@ -21,7 +21,6 @@ from spinney.cli.target_texts import check_target_texts
 from spinney.tables.columns import DATETIME, shown_cells
 from spinney.tables.texts import FREE, Look, look_at
 
-
 #: Types of Arrow that are text; older releases of it do not know the last.
 _TEXTS = ("string", "large_string", "string_view")
 
