@@ -70,6 +70,7 @@ def test_labels_that_are_numbers_in_text_are_warned_of(
         ["1", "2", "3"] * 20,
         ["1", "2", "other"] * 20,
         ["a", "b", "-"] * 20,
+        [f"{row % 25:03}" for row in range(N_ROWS)],
         [f"{row // 2}-{row // 2 + 4}" for row in range(N_ROWS)],
     ],
 )

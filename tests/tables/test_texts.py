@@ -264,6 +264,15 @@ def test_rows_of_pandas_are_named_with_their_index() -> None:
         TREE.fit(objects, HALVES)
 
 
+def test_rows_to_predict_are_named_with_their_index() -> None:
+    table = pd.DataFrame(columns_with([float(text) for text in NUMBERS])).assign(c=["a", "b"] * 30)
+    fitted = TREE.fit(table, HALVES)
+    rows = table.assign(x=[*NUMBERS[:17], "1 234", *NUMBERS[18:]])[10:]
+    says = r"holds text \('1 234' in row 7 \(index 17\)\) .*try pd\.to_numeric\(column\.str\."
+    with pytest.raises(ValueError, match=says):
+        fitted.predict(rows)
+
+
 @pytest.mark.parametrize("n_words", [33, 38])
 def test_a_word_in_most_rows_does_not_make_numbers_a_category(n_words: int) -> None:
     cells = ["not measured"] * n_words + NUMBERS[n_words:]

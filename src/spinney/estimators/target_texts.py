@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ from spinney.tables.texts import MOSTLY, Odd, how_to_convert, look_at, odd_texts
 
 #: Numbers in text are no surprise as classes if there are at most so many, and nothing else.
 MOST_CLASSES = 20
+
+#: 007 is a name, not 7.
+_CODE = re.compile(r"-?0[0-9]")
 
 
 def check_numeric_texts(y: object) -> None:
@@ -51,7 +55,8 @@ def doubt_of_labels(labels: NDArray[Any], y: object) -> str | None:
         return None
     odd, n_classes = odd_texts(texts, look.is_of_kind), len(set(texts))
     n_numbers = len(texts) - sum(cell.n_rows for cell in odd)
-    if n_numbers < MOSTLY * len(texts) or (n_classes <= MOST_CLASSES and not odd):
+    is_code = any(_CODE.match(text) for text in texts)
+    if n_numbers < MOSTLY * len(texts) or (not odd and (is_code or n_classes <= MOST_CLASSES)):
         return None
     others = f"; not so {len(texts) - n_numbers:,}: {_told(odd, y)}" if odd else ""
     return (
