@@ -100,7 +100,7 @@ def test_guarded_sweeps_get_lower_than_guarded_nodes():
 
 
 def is_clear(tree, X):
-    """Whether no row lies on a hyperplane up to rounding, where single and double precision part."""
+    """Whether no row lies on a hyperplane up to rounding, where precisions part."""
     for node in np.flatnonzero(tree.left >= 0):
         used = slice(*tree.split_indptr[node : node + 2])
         terms = X[:, tree.split_indices[used]] * tree.split_weights[used].astype(float)
