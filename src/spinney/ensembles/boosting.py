@@ -58,6 +58,7 @@ class BoostingRule:
         """Weighted error at which a tree is no better than chance and boosting stops."""
         if self.n_classes == 1:
             return 0.0  # one tree says all there is to say
+        # The weak learning conditions of [1], section III.
         return 0.5 if self.algorithm == "m1" else 1.0 - 1.0 / self.n_classes
 
     def is_weak(self, error: float) -> bool:
@@ -77,6 +78,7 @@ class BoostingRule:
         """
         least = 0.5 / (n_rows + 1.0)
         error = min(max(error, least), 1.0 - least)
+        # algorithm 1 of [1]: α_t = η (log((1 - E) / E) + log(K - 1)), M1 without the last term
         chance = 0.0 if self.algorithm == "m1" else math.log(self.n_classes - 1)
         return self.learning_rate * (math.log((1.0 - error) / error) + chance)
 
@@ -131,7 +133,7 @@ def boost_trees(
         sample = replace(problem, sample_weight=total * _shares(weights, rule, seed, number))
         found = _optimized_tree(sample, start, options, rule.copies, seed, number)
         is_wrong = labels_of(found.tree, problem, options.n_threads) != codes
-        error = float(weights[is_wrong].sum())
+        error = float(weights[is_wrong].sum())  # E, eq. (1) of [1]
         if rule.is_weak(error):
             yield BoostedTree(found.tree, found.trace, error, 0.0)
             return
