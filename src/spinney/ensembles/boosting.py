@@ -18,8 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data import Problem
-from spinney.data import counted_rows as counted_rows  # others read it from here
+from spinney.data import Problem, counted_rows
 from spinney.ensembles.copies import GappedCopies
 from spinney.ensembles.seeds import COPIES, ROWS, stream, tree_seed
 from spinney.ensembles.starts import StartRule

@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from spinney import _core
-from spinney.data import Problem, as_rows
+from spinney.data import Problem, as_rows, counted_rows
 from spinney.distinct import row_keys
-from spinney.ensembles.boosting import counted_rows
 
 Floats = NDArray[np.float64]
 
