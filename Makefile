@@ -57,7 +57,7 @@ lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	@mkdir -p $(BUILD)/lint && cat src/spinney/report/assets/*.js > $(BUILD)/lint/explorer.js
+	@mkdir -p $(BUILD)/lint && cat src/spinney/inspection/report/assets/*.js > $(BUILD)/lint/explorer.js
 	$(BIN)/oxlint --deny-warnings --config .oxlintrc.json $(BUILD)/lint/explorer.js
 	find cpp bindings -name '*.?pp' -print0 | xargs -0 $(BIN)/clang-format --dry-run -Werror
 

@@ -1,4 +1,4 @@
-"""Compare ways to turn columns of a table into coordinates, to choose those of `spinney.tables`.
+"""Compare ways to turn columns into coordinates, to choose those of `spinney.data.tables`.
 
     python benchmarks/encodings.py               measure what is missing, then write the page
     python benchmarks/encodings.py --report-only only the page
@@ -33,7 +33,7 @@ from spinney import (
     TAOForestRegressor,
     TAOGradientBoostingClassifier,
 )
-from spinney.tables import (
+from spinney.data.tables import (
     Column,
     Table,
     TableEncoding,

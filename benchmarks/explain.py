@@ -23,7 +23,7 @@ from spinney import (
     explain,
     nearest_change,
 )
-from spinney.explanations import proof
+from spinney.inspection.explanations import proof
 
 N_TRAIN = 5000
 

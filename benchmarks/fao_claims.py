@@ -31,8 +31,8 @@ from sklearn.model_selection import train_test_split
 from tune import TUNING_SEED, hold_out
 
 from spinney import FAOForestClassifier, refine_leaves
-from spinney.losses import ForestLoss
-from spinney.optimize.leaves import LeafTask, improve_leaves
+from spinney.algorithms.leaves import LeafTask, improve_leaves
+from spinney.algorithms.losses import ForestLoss
 
 STORE = Path(__file__).resolve().parent / "results" / "fao_claims.json"
 PENALTIES = (1.0, 10.0)

@@ -31,8 +31,8 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import load_diabetes, load_digits
 
 import spinney
+from spinney.algorithms import Trace
 from spinney.images import PixelLabeler
-from spinney.optimize import Trace
 
 Fit = Callable[[Path | None], object]
 

@@ -16,8 +16,8 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from spinney import TAOForestRegressor, Tree, to_onnx
-from spinney.model.onnx.leaves import choose_encoding
-from spinney.model.packed import pack
+from spinney.export.export_forest import pack
+from spinney.export.onnx.leaves import choose_encoding
 from spinney.tree.forest import Forest
 from spinney.tree.structure import complete_topology
 

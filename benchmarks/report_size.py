@@ -29,7 +29,7 @@ import spinney
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.report.forests import random_forest
+from tests.inspection.report.forests import random_forest
 
 REPEATS = 5
 

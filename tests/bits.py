@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from spinney.optimize import Trace
+from spinney.algorithms import Trace
 from spinney.tree import Forest, Tree
 
 

@@ -20,14 +20,14 @@ MODULES = {
     "spinney": "Estimators and functions",
     "spinney.images": "Images",
     "spinney.tree": "Trees as plain arrays",
-    "spinney.tables": "Tables as coordinates",
-    "spinney.explanations": "Explanations",
+    "spinney.data.tables": "Tables as coordinates",
+    "spinney.inspection.explanations": "Explanations",
     "spinney.plotting": "Plots",
-    "spinney.progress": "Progress",
-    "spinney.report": "Reports",
+    "spinney.fitting.progress": "Progress",
+    "spinney.inspection.report": "Reports",
 }
 # Known to users by one method or attribute of an estimator; the rest of the package is inner life.
-ONLY = {"spinney.tables": ("TableEncoding", "Coordinate"), "spinney.tree": None}
+ONLY = {"spinney.data.tables": ("TableEncoding", "Coordinate"), "spinney.tree": None}
 HIDDEN = {"__version__"}
 KINDS = ("Classifiers", "Regressors", "Functions", "Types")
 

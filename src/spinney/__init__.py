@@ -1,6 +1,9 @@
 """Small forests of optimised oblique decision trees."""
 
+from spinney._moved import find_moved_modules
 from spinney._version import __version__
+from spinney.algorithms import Trace
+from spinney.data.tables import MissingValuesWarning
 from spinney.estimators import (
     CO2ForestClassifier,
     CO2ForestRegressor,
@@ -29,8 +32,7 @@ from spinney.estimators import (
     tune_co2,
     tune_fao,
 )
-from spinney.explanations import Explanation, NearestChange, explain, nearest_change
-from spinney.model import (
+from spinney.export import (
     CSource,
     export_text,
     from_dict,
@@ -41,11 +43,12 @@ from spinney.model import (
     to_onnx,
     to_sklearn,
 )
-from spinney.optimize import Trace
-from spinney.progress import FitEvent
+from spinney.fitting.progress import FitEvent
+from spinney.inspection.explanations import Explanation, NearestChange, explain, nearest_change
 from spinney.storage import DamagedFileError
-from spinney.tables import MissingValuesWarning
 from spinney.tree import Tree
+
+find_moved_modules()
 
 __all__ = [
     "CO2ForestClassifier",

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import spinney
-from spinney.model.document import VERSION
+from spinney.export.document import VERSION
 from tests.small_models import MAKERS, answers, small_model
 
 FOLDER = Path(__file__).parent

@@ -1,16 +1,22 @@
-"""Files of every version of the format load, and predict the bits they predicted when written."""
+"""Files of every version of the format load, and so do pickles; both predict the bits of then."""
 
 from __future__ import annotations
+
+import gzip
+import importlib
+import pickle
 
 import numpy as np
 import pytest
 
 import spinney
-from spinney.model.document import VERSION
+from spinney._moved import MOVED
+from spinney.export.document import VERSION
 from tests.compat.make_files import FOLDER, judged_rows
-from tests.small_models import MAKERS, answers
+from tests.small_models import MAKERS, answers, small_model, table
 
 FILES = sorted(FOLDER.glob("v*/*.spinney"))
+PICKLES = sorted(FOLDER.glob("pickles/*.pickle.gz"))
 
 
 def test_every_version_has_its_files():
@@ -42,3 +48,34 @@ def test_importances_of_its_time_are_called_what_they_are(path):
     model = spinney.load(path)
     if hasattr(model, "feature_importances_"):
         assert model.importance_type == "weight"
+
+
+def test_there_is_a_pickle_of_every_family():
+    assert {path.name.removesuffix(".pickle.gz") for path in PICKLES} >= set(MAKERS)
+
+
+@pytest.mark.parametrize("path", PICKLES, ids=lambda path: path.name.removesuffix(".pickle.gz"))
+def test_a_pickle_of_before_modules_moved_predicts_the_same(path):
+    name = path.name.removesuffix(".pickle.gz").removeprefix("predictor_of_")
+    model = pickle.loads(gzip.decompress(path.read_bytes()))
+    made = small_model(name)
+    if path.name.startswith("predictor_of_"):
+        rows = judged_rows() if name != "tao_forest_of_a_table" else table(judged_rows())
+        np.testing.assert_array_equal(model(rows), made.predict(rows))
+        return
+    wanted, found = answers(made, judged_rows()), answers(model, judged_rows())
+    assert set(wanted) == set(found)
+    for method, values in found.items():
+        np.testing.assert_array_equal(values, wanted[method])
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_modules_are_found_by_the_names_they_had(old):
+    new = importlib.import_module(MOVED[old])
+    kinds = {name: value for name, value in vars(new).items() if isinstance(value, type)}
+    assert all(getattr(importlib.import_module(old), name) is kinds[name] for name in kinds)
+
+
+def test_modules_that_never_were_are_not_found():
+    with pytest.raises(ModuleNotFoundError, match=r"spinney\.tables\.chairs"):
+        importlib.import_module("spinney.tables.chairs")

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification, make_regression
 
 import spinney.ensembles.bagging as bagging
+from spinney.algorithms.tao import TAOOptions, optimize_tree
 from spinney.data import classification_problem, regression_problem, take_columns
 from spinney.ensembles.bagging import BaggingPlan, bag_trees, grow_tree
 from spinney.ensembles.plan import out_of_bag
-from spinney.estimators.start import RandomStructure, Start, drawn_start
-from spinney.optimize.tao import TAOOptions, optimize_tree
+from spinney.ensembles.tree_start import RandomStructure, Start, drawn_start
 from spinney.tree.route import outputs
 from spinney.tree.structure import complete_topology
 from tests import reference

@@ -13,10 +13,10 @@ from hypothesis.extra import numpy as hnp
 from sklearn.datasets import make_classification
 
 import spinney.ensembles.boosting as boosting
+from spinney.algorithms.tao import TAOOptions, optimize_tree
 from spinney.data import classification_problem
 from spinney.ensembles.boosting import BoostingRule, boost_trees, labels_of, reweighted
 from spinney.ensembles.seeds import tree_seed
-from spinney.optimize.tao import TAOOptions, optimize_tree
 from spinney.tree.structure import complete_topology
 from tests import reference
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from spinney import FAOForestClassifier, FAOForestRegressor, TAOBoostClassifier
+from spinney.algorithms.fao import optimize_forest
+from spinney.algorithms.tao import optimize_tree
 from spinney.data import classification_problem, regression_problem
 from spinney.ensembles import averaging, boosting
 from spinney.ensembles.copies import GappedCopies
-from spinney.optimize.fao import optimize_forest
-from spinney.optimize.tao import optimize_tree
 
 DIGITS = load_digits(return_X_y=True)
 

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification, make_regression
 
+from spinney.algorithms import FAOOptions, TAOOptions
+from spinney.algorithms.losses import ForestLoss, weighted_median
 from spinney.data import classification_problem, regression_problem
 from spinney.ensembles.gradient import (
     GradientRule,
@@ -17,8 +19,6 @@ from spinney.ensembles.gradient import (
     gradient_boost,
     wanted_scores,
 )
-from spinney.losses import ForestLoss, weighted_median
-from spinney.optimize import FAOOptions, TAOOptions
 from spinney.tree.route import apply, outputs
 from spinney.tree.structure import complete_topology
 from tests import reference

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 import spinney.ensembles.greedy as greedy
+from spinney.algorithms.grow import GrowOptions, grow_tree
 from spinney.data import classification_problem, take_columns
 from spinney.ensembles.greedy import SubspacePlan, count_subspaces, grow_forest
 from spinney.ensembles.plan import SamplePlan
 from spinney.ensembles.stop import StoppedError
-from spinney.grow import GrowOptions, grow_tree
 from spinney.tree.route import outputs
 from tests.strategies import seeds
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from spinney.ensembles.seeds import COLUMNS, ROWS, TREE, stream, tree_seed
-from spinney.estimators.watch import VALIDATION
+from spinney.fitting.validation_curve import VALIDATION
 
 PURPOSES = (ROWS, COLUMNS, TREE, VALIDATION)
 

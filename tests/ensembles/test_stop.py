@@ -9,9 +9,9 @@ import time
 import numpy as np
 import pytest
 
+from spinney.algorithms.grow import GrowOptions, grow_tree
 from spinney.data import classification_problem
 from spinney.ensembles.stop import StoppedError, StopSignal
-from spinney.grow import GrowOptions, grow_tree
 
 
 def test_nothing_happens_until_the_flag_is_raised():

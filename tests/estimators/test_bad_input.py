@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.exceptions import DataConversionWarning
 
-import spinney.estimators.validation as validation
+import spinney.data.validation as validation
 from spinney import (
     CO2ForestClassifier,
     CO2ForestRegressor,
@@ -32,8 +32,8 @@ from spinney import (
     TAOGradientBoostingClassifier,
     TAOGradientBoostingRegressor,
 )
+from spinney.ensembles.tree_start import INIT_WORDS
 from spinney.estimators import TAOTreeClassifier, TAOTreeRegressor
-from spinney.estimators.start import INIT_WORDS
 
 N_ROWS, N_COLUMNS = 40, 4
 ESTIMATORS = [

@@ -24,9 +24,9 @@ from sklearn.model_selection import GridSearchCV
 
 import spinney.ensembles.boosting as boosting
 from spinney import TAOBoostClassifier
+from spinney.algorithms.tao import optimize_tree
 from spinney.data import as_rows, classification_problem
 from spinney.estimators import RandomStructure
-from spinney.optimize.tao import optimize_tree
 from spinney.tree.importance import split_importances
 from spinney.tree.route import outputs
 from tests import reference

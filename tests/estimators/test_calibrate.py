@@ -114,7 +114,7 @@ def test_validation_rows_make_the_map_without_further_trees(monkeypatch) -> None
         raise AssertionError("there are unseen rows already")
 
     monkeypatch.setattr("spinney.estimators.boost.cross_fitted", never)
-    monkeypatch.setattr("spinney.estimators.summed.cross_fitted", never)
+    monkeypatch.setattr("spinney.estimators.additive.cross_fitted", never)
     held = {"X_val": NOISY[1000:], "y_val": LABELS[1000:]}
     for name in ("boosted", "gradient, hinge", "fao"):
         model = seeded(FORESTS[name]).fit(NOISY[:1000], LABELS[:1000], **held)

@@ -16,9 +16,9 @@ from spinney import (
     CO2TreeRegressor,
     GreedyForestClassifier,
 )
+from spinney.algorithms.grow import STRETCH, CO2Options, GrowOptions, grow_tree
 from spinney.data import as_rows, classification_problem
-from spinney.distinct import distinct_rows
-from spinney.grow import STRETCH, CO2Options, GrowOptions, grow_tree
+from spinney.data.distinct import distinct_rows
 from spinney.tree.route import outputs
 
 RNG = np.random.default_rng(0)

@@ -26,9 +26,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import spinney.ensembles.bagging as bagging
 from spinney import TAOForestClassifier
+from spinney.algorithms.tao import TAOOptions, optimize_tree
 from spinney.data import as_rows, classification_problem
 from spinney.estimators import RandomStructure, TAOTreeClassifier
-from spinney.optimize.tao import TAOOptions, optimize_tree
 from spinney.tree.importance import split_importances
 from spinney.tree.route import outputs
 from tests import reference

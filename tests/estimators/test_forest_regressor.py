@@ -18,8 +18,8 @@ from sklearn.metrics import r2_score
 
 import spinney.ensembles.bagging as bagging
 from spinney import TAOForestRegressor
+from spinney.algorithms.tao import optimize_tree
 from spinney.data import as_rows
-from spinney.optimize.tao import optimize_tree
 from spinney.tree.route import outputs
 from tests import reference
 

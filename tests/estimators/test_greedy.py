@@ -13,9 +13,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV
 
 from spinney import GreedyForestClassifier, GreedyForestRegressor
+from spinney.algorithms.grow import COLUMN_SPLITS, DIRECTION_SPLITS, GrowOptions, grow_tree
 from spinney.data import as_rows, classification_problem
 from spinney.ensembles.plan import SamplePlan
-from spinney.grow import COLUMN_SPLITS, DIRECTION_SPLITS, GrowOptions, grow_tree
 from spinney.tree.route import outputs
 from tests import reference
 

@@ -39,8 +39,8 @@ from spinney import (
     export_text,
     refine_leaves,
 )
+from spinney.algorithms.grow import COLUMN_SPLITS, DIRECTION_SPLITS, grow_tree
 from spinney.data import as_rows
-from spinney.grow import COLUMN_SPLITS, DIRECTION_SPLITS, grow_tree
 from spinney.tree.route import apply, outputs
 from tests import reference
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
 import spinney
+from spinney.algorithms.losses import ForestLoss
 from spinney.data import classification_problem, regression_problem
 from spinney.ensembles.gradient import first_scores
-from spinney.losses import ForestLoss
 from spinney.tree.gains import column_gains, gain_task
 from spinney.tree.route import apply, outputs
 from tests import reference

@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from spinney import MissingValuesWarning, TAOForestClassifier
-from tests.model.models import BUILDERS, fitted, rows_for
+from tests.export.models import BUILDERS, fitted, rows_for
 
 
 @pytest.mark.parametrize("name", BUILDERS)

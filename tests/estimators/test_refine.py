@@ -37,8 +37,8 @@ from spinney import (
     refine_leaves,
 )
 from spinney.data import as_rows
+from spinney.data.tables import encode_training, read_table
 from spinney.estimators import refine
-from spinney.tables import encode_training, read_table
 from spinney.tree.forest import Forest
 from tests import reference
 

@@ -38,8 +38,8 @@ from spinney import (
     tune_co2,
     tune_fao,
 )
-from spinney.estimators.validation import as_float32
-from spinney.tables import TableEncoding
+from spinney.data.tables import TableEncoding
+from spinney.data.validation import as_float32
 from tests.estimators.test_bad_input import ESTIMATORS, FORESTS, IDS, IDS_OF_FORESTS
 
 every = pytest.mark.parametrize("estimator", ESTIMATORS + FORESTS, ids=IDS + IDS_OF_FORESTS)

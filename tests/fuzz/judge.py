@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 import spinney
+from spinney.ensembles.tree_start import unfrozen
 from spinney.estimators.forest_base import ForestEstimator
-from spinney.estimators.start import unfrozen
 from spinney.estimators.tree_base import TreeEstimator
+from spinney.export.document import encode_model
 from spinney.images import NeighborFeatures, PixelLabeler
-from spinney.model.document import encode_model
 from tests.small_models import answers
 
 REFUSED, LOADED, UNASKED = "refused", "loaded", "loaded, refuses to predict"

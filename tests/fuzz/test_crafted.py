@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spinney
-from spinney.model.document import encode_model
+from spinney.export.document import encode_model
 from spinney.storage import DamagedFileError, read_container, write_container
 from tests.fuzz.mutants import assemble, disassemble
 from tests.small_models import small_model

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import spinney
-from spinney.model.document import decode_model, encode_model
+from spinney.export.document import decode_model, encode_model
 from spinney.storage.layout import DTYPES
 from tests.fuzz import __main__ as fuzz
 from tests.fuzz.judge import LOADED, REFUSED, check_slowly, judge

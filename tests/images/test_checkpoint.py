@@ -13,7 +13,7 @@ from spinney import (
     GreedyForestClassifier,
     TAOTreeClassifier,
 )
-from spinney.checkpoint import checkpoint as module
+from spinney.fitting.checkpoint import checkpoint as module
 from spinney.images import PixelLabeler, labelling
 from spinney.storage.journal import Journal, Record
 from tests.bits import differences

@@ -19,8 +19,8 @@ from spinney.cli.console import Console
 from spinney.cli.errors import CommandError
 from spinney.cli.layout import counted, listed
 from spinney.cli.reading import Data, looks_like_data
-from spinney.tables import TableEncoding
-from spinney.tables.number_texts import is_number, is_plain, may_be_decimal_comma
+from spinney.data.tables import TableEncoding
+from spinney.data.tables.number_texts import is_number, is_plain, may_be_decimal_comma
 
 _TEXTS = ("text_levels",)
 

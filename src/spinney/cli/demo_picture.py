@@ -73,7 +73,7 @@ def draw_splits(axes: dict[str, Any], tree: Tree, deviations: NDArray[np.float64
     Weights are multiplied by the deviations of their pixels: those of pixels that are nearly always
     dark may be large, and weigh nothing.
     """
-    from spinney.plotting.hyperplane import draw_picture, hyperplane_of, picture_of
+    from spinney.inspection.plotting.hyperplane import draw_picture, hyperplane_of, picture_of
 
     names = [f"x{pixel}" for pixel in range(tree.n_features)]
     nodes = [0]

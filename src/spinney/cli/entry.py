@@ -25,7 +25,7 @@ from spinney.cli import (
 from spinney.cli.arguments import EXIT_CODES, Help, Parser
 from spinney.cli.console import Console, one_line, standard_console
 from spinney.cli.errors import FAILED, INTERRUPTED, OK, USAGE, CommandError
-from spinney.tables import MissingValuesWarning, one_warning
+from spinney.data.tables import MissingValuesWarning, one_warning
 
 COMMANDS = (train, predict, evaluate, compare, report, inspect, export, demo, bench)
 DESCRIPTION = """\

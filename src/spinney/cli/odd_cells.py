@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import islice
 
 from spinney.cli.reading import Data
-from spinney.tables.columns import DATETIME, shown_cells
-from spinney.tables.number_texts import may_be_decimal_comma
-from spinney.tables.texts import Look, Odd, odd_texts
+from spinney.data.tables.columns import DATETIME, shown_cells
+from spinney.data.tables.number_texts import may_be_decimal_comma
+from spinney.data.tables.texts import Look, Odd, odd_texts
 
 #: Cells whose line is looked up: each takes a walk through the file.
 _SHOWN = 3

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.cli.target import CLASSIFICATION
-from spinney.tables import Table, category_mask, read_table
+from spinney.data.tables import Table, category_mask, read_table
 
 #: Categories of more levels are numbers for scikit-learn's histograms, which have no more bins.
 MOST_LEVELS_OF_HISTOGRAMS = 255

@@ -11,8 +11,8 @@ from spinney.cli.errors import CommandError
 from spinney.cli.odd_cells import odd_cells, told_cells, ways_out
 from spinney.cli.reading import Data
 from spinney.cli.target import CLASSIFICATION, MOST_CLASSES_OF_NUMBERS, Target
-from spinney.tables.columns import NUMBER
-from spinney.tables.texts import Look, look_at, odd_texts
+from spinney.data.tables.columns import NUMBER
+from spinney.data.tables.texts import Look, look_at, odd_texts
 
 
 def check_target_texts(data: Data, target: Target, task: str | None) -> None:

@@ -18,8 +18,8 @@ from spinney.cli.odd_cells import odd_cells, told_cells, ways_out
 from spinney.cli.reading import Data, read_data
 from spinney.cli.target import TASKS, Target, as_y, guess_task, take_target
 from spinney.cli.target_texts import check_target_texts
-from spinney.tables.columns import DATETIME, shown_cells
-from spinney.tables.texts import FREE, Look, look_at
+from spinney.data.tables.columns import DATETIME, shown_cells
+from spinney.data.tables.texts import FREE, Look, look_at
 
 #: Types of Arrow that are text; older releases of it do not know the last.
 _TEXTS = ("string", "large_string", "string_view")

@@ -19,17 +19,17 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
+from spinney.algorithms.fao import AfterIteration, FAOOptions, OptimizedForest, optimize_forest
+from spinney.algorithms.state import ForestRun, Save
+from spinney.algorithms.trace import Trace
 from spinney.data import Problem
 from spinney.ensembles.copies import GappedCopies
 from spinney.ensembles.forest_starts import WITH_LEAVES, forest_start
-from spinney.ensembles.hearing import Hearing, IterationListener, PassedError, Trees
+from spinney.ensembles.iteration_order import Hearing, IterationListener, PassedError, Trees
 from spinney.ensembles.seeds import COPIES, stream, tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.ensembles.stop import StopSignal
 from spinney.ensembles.workers import is_in_threads, start_work, work_in_order
-from spinney.optimize.fao import AfterIteration, FAOOptions, OptimizedForest, optimize_forest
-from spinney.optimize.state import ForestRun, Save
-from spinney.optimize.trace import Trace
 from spinney.tree.structure import Topology, Tree
 
 

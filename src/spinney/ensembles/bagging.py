@@ -17,19 +17,19 @@ from dataclasses import dataclass, replace
 
 from joblib import effective_n_jobs
 
-from spinney.data import Problem, take_columns
-from spinney.ensembles.plan import SamplePlan, widen
-from spinney.ensembles.seeds import tree_seed
-from spinney.ensembles.starts import StartRule
-from spinney.ensembles.stop import StopSignal
-from spinney.ensembles.workers import work_in_order
-from spinney.optimize.tao import (
+from spinney.algorithms.tao import (
     DrawnSplits,
     OptimizedTree,
     TAOOptions,
     draw_splits,
     optimize_tree,
 )
+from spinney.data import Problem, take_columns
+from spinney.ensembles.plan import SamplePlan, widen
+from spinney.ensembles.seeds import tree_seed
+from spinney.ensembles.starts import StartRule
+from spinney.ensembles.stop import StopSignal
+from spinney.ensembles.workers import work_in_order
 from spinney.tree.structure import Tree
 
 

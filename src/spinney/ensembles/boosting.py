@@ -18,12 +18,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.algorithms.tao import OptimizedTree, TAOOptions, optimize_tree
+from spinney.algorithms.trace import Trace
 from spinney.data import Problem, counted_rows
 from spinney.ensembles.copies import GappedCopies
 from spinney.ensembles.seeds import COPIES, ROWS, stream, tree_seed
 from spinney.ensembles.starts import StartRule
-from spinney.optimize.tao import OptimizedTree, TAOOptions, optimize_tree
-from spinney.optimize.trace import Trace
 from spinney.tree.gains import GainTask, gain_task
 from spinney.tree.route import outputs, outputs_at
 from spinney.tree.structure import Tree

@@ -27,7 +27,7 @@ from scipy.special import logsumexp
 
 from spinney import _core
 from spinney.data import Problem, as_rows, counted_rows
-from spinney.distinct import row_keys
+from spinney.data.distinct import row_keys
 
 Floats = NDArray[np.float64]
 

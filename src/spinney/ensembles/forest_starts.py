@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
+from spinney.algorithms.fao import FAOOptions, kind_of_split
+from spinney.algorithms.tao import optimize_tree
 from spinney.data import Problem
 from spinney.ensembles.gradient import GradientRule, first_scores, gradient_boost
 from spinney.ensembles.rows import draw_rows
 from spinney.ensembles.starts import StartRule
 from spinney.ensembles.stop import StopSignal
-from spinney.optimize.fao import FAOOptions, kind_of_split
-from spinney.optimize.tao import optimize_tree
 from spinney.tree.structure import Topology, Tree
 
 #: Share of the rows that each bagged tree sees, as in bagged TAO forests.

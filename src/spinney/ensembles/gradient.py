@@ -22,18 +22,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data import Problem
-from spinney.ensembles.rows import draw_rows
-from spinney.ensembles.seeds import tree_seed
-from spinney.ensembles.starts import StartRule
-from spinney.losses import Array, ForestLoss
-from spinney.optimize.fao import (
+from spinney.algorithms.fao import (
     FAOOptions,
     OptimizedForest,
     kind_of_split,
     optimize_forest,
 )
-from spinney.optimize.trace import Trace
+from spinney.algorithms.losses import Array, ForestLoss
+from spinney.algorithms.trace import Trace
+from spinney.data import Problem
+from spinney.ensembles.rows import draw_rows
+from spinney.ensembles.seeds import tree_seed
+from spinney.ensembles.starts import StartRule
 from spinney.tree.gains import GainTask, gain_task
 from spinney.tree.route import outputs, outputs_at
 from spinney.tree.structure import Topology, Tree

@@ -18,12 +18,12 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from spinney.algorithms.grow import GrowOptions, grow_tree
 from spinney.data import Problem
 from spinney.ensembles.plan import SamplePlan
 from spinney.ensembles.seeds import COLUMNS, stream
 from spinney.ensembles.stop import StopSignal
 from spinney.ensembles.workers import work_in_order
-from spinney.grow import GrowOptions, grow_tree
 from spinney.tree.structure import Tree
 
 

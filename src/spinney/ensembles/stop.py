@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from spinney import _core
-from spinney.optimize.trace import Trace
+from spinney.algorithms.trace import Trace
 
 
 class StoppedError(Exception):

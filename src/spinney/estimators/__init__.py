@@ -1,5 +1,6 @@
 """The scikit-learn face of the library: validate, call, store."""
 
+from spinney.ensembles.tree_start import RandomStructure
 from spinney.estimators.boost import TAOBoostClassifier
 from spinney.estimators.co2 import (
     CO2ForestClassifier,
@@ -23,7 +24,6 @@ from spinney.estimators.refine import (
     RefinedForestRegressor,
     refine_leaves,
 )
-from spinney.estimators.start import RandomStructure
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
 
 __all__ = [

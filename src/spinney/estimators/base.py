@@ -21,24 +21,20 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spinney import _core
-from spinney.checkpoint import Checkpoint
 from spinney.data import Problem, as_rows, classification_problem, regression_problem
-from spinney.estimators.class_weight import check_some_weight, class_factors
-from spinney.estimators.encoded import (
+from spinney.data.checks import check_choice
+from spinney.data.class_weight import check_some_weight, class_factors
+from spinney.data.encoded import (
     check_same_categories,
     class_indicators,
     encoded_rows,
     learn_encoding,
     learn_typical,
 )
-from spinney.estimators.fingerprint import generator_state, identity_of
-from spinney.estimators.holes import RULES, row_reader
-from spinney.estimators.parameters import IMPORTANCE_TYPES, check_choice
-from spinney.estimators.predictor import Compilable
-from spinney.estimators.reported import Reported
-from spinney.estimators.sklearn_callbacks import CallbackSupportMixin, Tasks, has_tasks
-from spinney.estimators.telling import PASSING, fitted_attributes
-from spinney.estimators.validation import (
+from spinney.data.row_reader import RULES, row_reader
+from spinney.data.tables import Table, TableEncoding, TypicalRow, check_categorical_features
+from spinney.data.tables.table import label_of
+from spinney.data.validation import (
     Rows,
     check_rows,
     check_rows_and_classes,
@@ -47,9 +43,21 @@ from spinney.estimators.validation import (
     check_total_weight,
     drop_zero_weight,
 )
-from spinney.progress import Asked, FitEvent, Listener, Progress, check_callback, display_for
-from spinney.tables import Table, TableEncoding, TypicalRow, check_categorical_features
-from spinney.tables.table import label_of
+from spinney.estimators.parameters import IMPORTANCE_TYPES
+from spinney.estimators.predictor import Compilable
+from spinney.estimators.reported import Reported
+from spinney.fitting.checkpoint import Checkpoint
+from spinney.fitting.events import PASSING, fitted_attributes
+from spinney.fitting.fingerprint import generator_state, identity_of
+from spinney.fitting.progress import (
+    Asked,
+    FitEvent,
+    Listener,
+    Progress,
+    check_callback,
+    display_for,
+)
+from spinney.fitting.sklearn_callbacks import CallbackSupportMixin, Tasks, has_tasks
 from spinney.tree.forest import Forest
 from spinney.tree.gains import GainImportances, GainRule, SameForAll
 from spinney.tree.importance import WeightImportances

@@ -17,6 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from spinney import _core
 from spinney.data import Problem
+from spinney.data.checks import check_boolean, check_choice
+from spinney.data.warn_caller import warn_caller
 from spinney.ensembles.boosting import BoostedTree, BoostingRule, RoundWeights, boost_trees
 from spinney.ensembles.calibration import (
     FEW_TREES,
@@ -26,13 +28,12 @@ from spinney.ensembles.calibration import (
     map_of_votes,
 )
 from spinney.ensembles.copies import GappedCopies
+from spinney.estimators.early_stopping import BoostedForest
 from spinney.estimators.forest_base import VotingForest
-from spinney.estimators.parameters import check_boolean, check_choice, check_copies
+from spinney.estimators.parameters import check_copies
 from spinney.estimators.tao_base import TAOClassification
-from spinney.estimators.telling import model_so_far, tell_tree
-from spinney.estimators.warn_caller import warn_caller
-from spinney.estimators.watch import Judged, VoteWatch, given_classes
-from spinney.estimators.watched import BoostedForest
+from spinney.fitting.events import model_so_far, tell_tree
+from spinney.fitting.validation_curve import Judged, VoteWatch, given_classes
 from spinney.tree.forest import Forest
 from spinney.tree.gains import GainRule
 from spinney.tree.readout import Readout

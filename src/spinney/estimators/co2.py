@@ -10,20 +10,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from spinney.algorithms.grow import CHOICES, SCALES, CO2Options, GrowOptions, grow_tree
 from spinney.data import Problem
+from spinney.data.checks import check_choice, check_integer, check_real
 from spinney.ensembles.plan import SamplePlan
 from spinney.estimators.growth import GrownEstimator, GrownForest
-from spinney.estimators.parameters import (
-    check_choice,
-    check_integer,
-    check_learning_rate,
-    check_real,
-)
-from spinney.estimators.sampled import SampledClassifier, SampledRegressor
+from spinney.estimators.independent_trees import SampledClassifier, SampledRegressor
+from spinney.estimators.parameters import check_learning_rate
 from spinney.estimators.sampling import count_features
-from spinney.estimators.telling import model_so_far, tell_tree
 from spinney.estimators.tree_base import TreeClassifier, TreeEstimator, TreeRegressor
-from spinney.grow import CHOICES, SCALES, CO2Options, GrowOptions, grow_tree
+from spinney.fitting.events import model_so_far, tell_tree
 from spinney.tree.structure import Tree
 
 LEARNING_RATES_OF_STUMPS = (1e-8, 100.0)

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier
 
+from spinney.data.checks import check_integer, check_real
 from spinney.estimators.co2 import CO2ForestClassifier, CO2ForestRegressor
 from spinney.estimators.greedy import GreedyForestClassifier, GreedyForestRegressor
 from spinney.estimators.held_out import HeldOut, hold_out, not_empty
-from spinney.estimators.parameters import check_integer, check_real
 from spinney.estimators.sampling import count_features
 
 CO2Forest = CO2ForestClassifier | CO2ForestRegressor

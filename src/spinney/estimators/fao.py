@@ -18,10 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from spinney import _core
+from spinney.algorithms.fao import FAOOptions, OptimizedForest
+from spinney.algorithms.state import ForestRun
 from spinney.data import Problem
+from spinney.data.checks import check_boolean, check_integer, check_real
 from spinney.ensembles.averaging import AveragingPlan, ForestSaving, average_forests
 from spinney.ensembles.calibration import FEW_FORESTS
 from spinney.ensembles.copies import GappedCopies
+from spinney.estimators.additive import SummedClassifier, SummedForest, SummedRegressor
 from spinney.estimators.fao_forests import FittedForests, Iterations
 from spinney.estimators.forest_start import (
     check_forest_init,
@@ -30,19 +34,10 @@ from spinney.estimators.forest_start import (
     is_forest_word,
 )
 from spinney.estimators.held_out import HeldOut
-from spinney.estimators.parameters import (
-    check_alpha,
-    check_boolean,
-    check_copies,
-    check_integer,
-    check_real,
-)
-from spinney.estimators.summed import SummedClassifier, SummedForest, SummedRegressor
-from spinney.estimators.telling import model_so_far
-from spinney.estimators.watch import Judged, LossWatch
-from spinney.optimize.fao import FAOOptions, OptimizedForest
-from spinney.optimize.state import ForestRun
-from spinney.progress import FitEvent
+from spinney.estimators.parameters import check_alpha, check_copies
+from spinney.fitting.events import model_so_far
+from spinney.fitting.progress import FitEvent
+from spinney.fitting.validation_curve import Judged, LossWatch
 from spinney.tree.forest import Forest
 
 

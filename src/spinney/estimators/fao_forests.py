@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from spinney.algorithms.fao import OptimizedForest
+from spinney.algorithms.trace import Trace
 from spinney.data import Problem
-from spinney.ensembles.hearing import Iteration
-from spinney.estimators.telling import model_so_far, nothing_yet
-from spinney.estimators.watch import LossWatch
-from spinney.optimize.fao import OptimizedForest
-from spinney.optimize.trace import Trace
-from spinney.progress import Progress
-from spinney.progress.listener import Snapshot
+from spinney.ensembles.iteration_order import Iteration
+from spinney.fitting.events import model_so_far, nothing_yet
+from spinney.fitting.progress import Progress
+from spinney.fitting.progress.listener import Snapshot
+from spinney.fitting.validation_curve import LossWatch
 from spinney.tree.structure import Tree
 
 

@@ -21,14 +21,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from spinney.data.checks import check_choice, check_integer, check_share
 from spinney.estimators.fao import FAOForestClassifier, FAOForestRegressor
 from spinney.estimators.held_out import HeldOut, hold_out, not_empty
-from spinney.estimators.parameters import (
-    check_alpha,
-    check_choice,
-    check_integer,
-    check_share,
-)
+from spinney.estimators.parameters import check_alpha
 
 FAOForest = FAOForestClassifier | FAOForestRegressor
 

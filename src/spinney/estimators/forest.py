@@ -12,18 +12,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from spinney.checkpoint import TracedTree
+from spinney.algorithms.trace import Trace
 from spinney.data import Problem
+from spinney.data.checks import check_choice
 from spinney.ensembles.bagging import BaggingPlan, bag_trees
 from spinney.ensembles.plan import SamplePlan
+from spinney.ensembles.tree_start import check_starts_apart
 from spinney.estimators.forest_base import TracedForest
-from spinney.estimators.parameters import check_choice
-from spinney.estimators.sampled import SampledClassifier, SampledForest, SampledRegressor
+from spinney.estimators.independent_trees import SampledClassifier, SampledForest, SampledRegressor
 from spinney.estimators.sampling import alpha_of_trees
-from spinney.estimators.start import check_starts_apart
 from spinney.estimators.tao_base import TAOClassification, TAORegression
-from spinney.estimators.telling import model_so_far, tell_tree
-from spinney.optimize.trace import Trace
+from spinney.fitting.checkpoint import TracedTree
+from spinney.fitting.events import model_so_far, tell_tree
 from spinney.tree.structure import Tree
 
 STARTS = ("own", "same", "previous")

@@ -9,13 +9,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.algorithms.trace import Trace
 from spinney.data import Problem, as_rows
+from spinney.data.checks import check_boolean
+from spinney.data.warn_caller import warn_caller
 from spinney.ensembles.calibration import ProbabilityMap
 from spinney.estimators.base import Classification, Estimator
-from spinney.estimators.parameters import check_boolean
 from spinney.estimators.tao_base import TAOEstimator
-from spinney.estimators.warn_caller import warn_caller
-from spinney.optimize.trace import Trace
 from spinney.tree.forest import Forest
 from spinney.tree.readout import Readout
 from spinney.tree.route import apply

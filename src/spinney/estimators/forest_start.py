@@ -1,6 +1,6 @@
 """Turn the ``init`` argument of a jointly optimised forest into the trees it starts from.
 
-Besides what one tree may start from (:mod:`spinney.estimators.start`), a forest may start from
+Besides what one tree may start from (:mod:`spinney.ensembles.tree_start`), a forest may start from
 trees that are bagged or boosted first, or from the trees of a fitted forest.
 """
 
@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import BaseEnsemble
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.algorithms.fao import kind_of_split
 from spinney.ensembles.plan import widen
+from spinney.ensembles.tree_start import check_init, check_splits, unfrozen
 from spinney.estimators.forest_base import ForestEstimator
-from spinney.estimators.start import check_init, check_splits, unfrozen
-from spinney.optimize.fao import kind_of_split
 from spinney.tree.convert import from_sklearn
 from spinney.tree.structure import Tree
 

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney import _core
+from spinney.algorithms.fao import FAOOptions
 from spinney.data import Problem
+from spinney.data.checks import check_choice, check_real
 from spinney.ensembles.gradient import (
     AddedTree,
     GradientRule,
@@ -22,16 +24,11 @@ from spinney.ensembles.gradient import (
     first_scores,
     gradient_boost,
 )
-from spinney.estimators.parameters import (
-    check_choice,
-    check_real,
-)
-from spinney.estimators.start import Start, check_same_encoding
-from spinney.estimators.summed import SummedClassifier, SummedForest, SummedRegressor
-from spinney.estimators.telling import model_so_far, tell_tree
-from spinney.estimators.watch import Judged, LossWatch
-from spinney.estimators.watched import BoostedForest
-from spinney.optimize.fao import FAOOptions
+from spinney.ensembles.tree_start import Start, check_same_encoding
+from spinney.estimators.additive import SummedClassifier, SummedForest, SummedRegressor
+from spinney.estimators.early_stopping import BoostedForest
+from spinney.fitting.events import model_so_far, tell_tree
+from spinney.fitting.validation_curve import Judged, LossWatch
 from spinney.tree.forest import Forest
 from spinney.tree.gains import GainRule
 from spinney.tree.structure import Tree

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from spinney.algorithms.grow import COLUMN_SPLITS, DIRECTION_SPLITS, GrowOptions
+from spinney.data.checks import check_choice, check_integer, check_real
 from spinney.ensembles.plan import SamplePlan
 from spinney.estimators.growth import GrownForest
-from spinney.estimators.parameters import check_choice, check_integer, check_real
-from spinney.estimators.sampled import SampledClassifier, SampledRegressor
-from spinney.grow import COLUMN_SPLITS, DIRECTION_SPLITS, GrowOptions
+from spinney.estimators.independent_trees import SampledClassifier, SampledRegressor
 
 
 class _GreedyForest(GrownForest):

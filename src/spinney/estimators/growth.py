@@ -10,21 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
+from spinney.algorithms.grow import CRITERIA, SQUARING_SPLITS, STEPPING_SPLITS, GrowOptions
 from spinney.data import Problem, check_scales
-from spinney.distinct import distinct_rows
+from spinney.data.checks import check_boolean, check_choice, check_integer, check_n_jobs, check_real
+from spinney.data.distinct import distinct_rows
 from spinney.ensembles.greedy import grow_forest
 from spinney.ensembles.plan import SamplePlan
 from spinney.estimators.base import Estimator
-from spinney.estimators.parameters import (
-    check_boolean,
-    check_choice,
-    check_integer,
-    check_n_jobs,
-    check_real,
-)
-from spinney.estimators.sampled import SampledForest
-from spinney.estimators.telling import model_so_far, tell_tree
-from spinney.grow import CRITERIA, SQUARING_SPLITS, STEPPING_SPLITS, GrowOptions
+from spinney.estimators.independent_trees import SampledForest
+from spinney.fitting.events import model_so_far, tell_tree
 from spinney.tree.structure import Tree
 
 

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing, check_random_state
 
-from spinney.estimators.parameters import check_share
-from spinney.estimators.validation import check_sample_weight
+from spinney.data.checks import check_share
+from spinney.data.validation import check_sample_weight
 
 
 @dataclass(frozen=True)

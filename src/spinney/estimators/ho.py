@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from spinney.algorithms.grow import HO_SPLITS, GrowOptions
 from spinney.data import Problem
+from spinney.data.checks import check_choice, check_integer
+from spinney.data.warn_caller import warn_caller
 from spinney.ensembles.greedy import SubspacePlan, count_subspaces
 from spinney.ensembles.plan import SamplePlan
 from spinney.estimators.growth import GrownForest
-from spinney.estimators.parameters import check_choice, check_integer
-from spinney.estimators.sampled import SampledClassifier
-from spinney.estimators.warn_caller import warn_caller
-from spinney.grow import HO_SPLITS, GrowOptions
+from spinney.estimators.independent_trees import SampledClassifier
 from spinney.tree.readout import Readout
 from spinney.tree.ties import is_tied
 

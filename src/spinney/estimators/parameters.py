@@ -3,17 +3,24 @@
 Scikit-learn estimators store their arguments untouched, so wrong values are found in ``fit``.
 Each check says what was wrong with the value, what is accepted, and what to try. Wrong kinds
 raise ``TypeError``, wrong values ``ValueError``. Data are checked in
-:mod:`spinney.estimators.validation`, the start of a tree in :mod:`spinney.estimators.start`.
+:mod:`spinney.data.validation`, the start of a tree in :mod:`spinney.ensembles.tree_start`.
 """
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
+
+from spinney.data.checks import (
+    check_boolean,
+    check_choice,
+    check_integer,
+    check_n_jobs,
+    check_real,
+    check_share,
+)
 
 CLASSIFICATION_LOSSES = ("zero_one", "log_loss")
 SCORE_LOSSES = ("squared_hinge", "squared_error", "log_loss")  # of scores that trees add up
@@ -127,18 +134,6 @@ def _check_relaxing(parameters: TreeParameters) -> None:
         )
 
 
-def plain_value(value: object) -> object:
-    """An array-like of one dimension as a list, any other constructor value as it is.
-
-    An array, an index, a series or a range means the same to ``fit`` as the list of its values.
-    """
-    is_scalar = isinstance(value, np.generic)
-    if is_scalar or not (isinstance(value, range) or hasattr(value, "__array__")):
-        return value
-    array = np.asarray(value)
-    return array.tolist() if array.ndim == 1 and array.dtype.kind in "biufUO" else value
-
-
 def check_alpha(alpha: object) -> None:
     """Raise unless `alpha` is a weight of the penalty."""
     check_real("alpha", alpha, minimum=0.0, example="0.1; 0 switches the penalty off")
@@ -154,20 +149,6 @@ def check_leaf_alpha(leaf_alpha: object, leaf: str, estimator: str) -> None:
             f'leaf_alpha={leaf_alpha!r} with leaf="constant": the leaves are labels, which have no '
             'size; give leaf_alpha=None; try leaf="linear", or FAOForestClassifier for penalised '
             "scores."
-        )
-
-
-def check_choice(name: str, value: object, accepted: Sequence[str]) -> None:
-    """Raise unless `value` is one of the accepted words."""
-    words = " or ".join(f'"{word}"' for word in accepted)
-    if not isinstance(value, str):
-        raise TypeError(
-            f"{name}={value!r} is of type {type(value).__name__}; give a string, {words}; "
-            f'try {name}="{accepted[0]}".'
-        )
-    if value not in accepted:
-        raise ValueError(
-            f'{name}={value!r} is not known; give {words}; try {name}="{accepted[0]}".'
         )
 
 
@@ -203,30 +184,6 @@ def check_loss(loss: object, losses: Sequence[str], estimator: str) -> None:
     check_choice("loss", loss, sorted(losses, key=lambda word: word != meant))
 
 
-def check_real(
-    name: str, value: object, *, minimum: float, example: str, is_open: bool = False
-) -> None:
-    """Raise unless `value` is a finite number >= `minimum` (> if `is_open`)."""
-    bound = f"{'>' if is_open else '>='} {minimum:g}"
-    accepted = f"give a finite number {bound}; try {name}={example}."
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}={value!r} is of type {type(value).__name__}; {accepted}")
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{name}={value!r} is not finite; {accepted}")
-    if number < minimum or (is_open and number == minimum):
-        raise ValueError(f"{name}={value!r} is too small; {accepted}")
-
-
-def check_share(name: str, value: object, *, example: str) -> None:
-    """Raise unless `value` lies strictly between 0 and 1."""
-    check_real(name, value, minimum=0.0, is_open=True, example=example)
-    if float(value) >= 1:  # type: ignore[arg-type]
-        raise ValueError(
-            f"{name}={value!r} is too large; give a share between 0 and 1; try {name}={example}."
-        )
-
-
 def check_copies(n_copies: object, dropout: object) -> None:
     """Raise unless rows can be copied so often with such a share of gaps."""
     check_integer("n_copies", n_copies, minimum=0, example="4")
@@ -247,24 +204,6 @@ def check_learning_rate(
         raise ValueError(
             f"learning_rate={value!r} is out of range; give a number from {low:g} to {high:g}; "
             f"try learning_rate={example}."
-        )
-
-
-def check_integer(name: str, value: object, *, minimum: int, example: str) -> None:
-    """Raise unless `value` is an integer >= `minimum`."""
-    accepted = f"give an integer >= {minimum}; try {name}={example}."
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}={value!r} is of type {type(value).__name__}; {accepted}")
-    if int(value) < minimum:
-        raise ValueError(f"{name}={value!r} is too small; {accepted}")
-
-
-def check_boolean(name: str, value: object) -> None:
-    """Raise unless `value` is a Python or numpy bool."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(
-            f"{name}={value!r} is of type {type(value).__name__}; give True or False; "
-            f"try {name}={bool(value)}."
         )
 
 
@@ -289,14 +228,3 @@ def check_max_depth(max_depth: object, init: object) -> None:
             f'from 1 to {DEEPEST_FULL_TREE}; try max_depth=12, or init="cart" or a '
             "RandomStructure for a deep tree with gaps."
         )
-
-
-def check_n_jobs(n_jobs: object) -> None:
-    """Raise unless `n_jobs` is None or an integer other than 0."""
-    accepted = "give None, a positive integer, or -1 for all cores; try n_jobs=1."
-    if n_jobs is None:
-        return
-    if isinstance(n_jobs, (bool, np.bool_)) or not isinstance(n_jobs, numbers.Integral):
-        raise TypeError(f"n_jobs={n_jobs!r} is of type {type(n_jobs).__name__}; {accepted}")
-    if int(n_jobs) == 0:
-        raise ValueError(f"n_jobs=0 leaves no thread to work; {accepted}")

@@ -1,6 +1,6 @@
 """The regularisation path: trees over a grid of ``alpha``, and the choice of one of them.
 
-The path itself is :func:`spinney.optimize.path.optimize_path`. Here data are checked, errors are
+The path itself is :func:`spinney.algorithms.path.optimize_path`. Here data are checked, errors are
 measured on rows that the trees have not seen, and each tree becomes a fitted estimator.
 """
 
@@ -19,15 +19,15 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils import _safe_indexing
 
+from spinney.algorithms.path import optimize_path
+from spinney.algorithms.tao import OptimizedTree, TAOOptions
 from spinney.data import Problem
-from spinney.estimators.parameters import check_real
+from spinney.data.checks import check_real
+from spinney.data.validation import check_sample_weight
 from spinney.estimators.row_loss import TAOTree, check_labelled_rows, mean_loss
-from spinney.estimators.telling import nothing_yet, tell_tree
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
-from spinney.estimators.validation import check_sample_weight
-from spinney.optimize.path import optimize_path
-from spinney.optimize.tao import OptimizedTree, TAOOptions
-from spinney.progress import Progress, display_for
+from spinney.fitting.events import nothing_yet, tell_tree
+from spinney.fitting.progress import Progress, display_for
 from spinney.tree.structure import Topology, Tree
 
 Folds: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]]

@@ -13,10 +13,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from spinney.data.row_reader import RowReader, encoding_of, row_reader
+from spinney.data.served_rows import PLAIN, ServedRows
 from spinney.estimators.calls import explained
-from spinney.estimators.holes import RowReader, encoding_of, row_reader
-from spinney.estimators.readout import readout_of
-from spinney.estimators.served_rows import PLAIN, ServedRows
+from spinney.inspection.readout import readout_of
 from spinney.tree.readout import Readout
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from spinney.data.warn_caller import warn_caller
 from spinney.estimators.base import Estimator
-from spinney.estimators.warn_caller import warn_caller
 from spinney.tree.forest import Forest
 
 #: Estimators to take in place of the native models of other libraries.

@@ -20,11 +20,22 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from spinney.algorithms.leaves import LeafTask, solve_leaves
+from spinney.algorithms.losses import ForestLoss
 from spinney.data import as_rows
+from spinney.data.checks import check_n_jobs, check_real
+from spinney.data.class_weight import class_factors
+from spinney.data.encoded import class_indicators
+from spinney.data.tables import one_warning
+from spinney.data.validation import (
+    Rows,
+    check_sample_weight,
+    check_targets,
+    check_total_weight,
+    check_training_rows,
+)
 from spinney.estimators.base import Estimator
-from spinney.estimators.class_weight import class_factors
-from spinney.estimators.encoded import class_indicators
-from spinney.estimators.parameters import SCORE_LOSSES, check_loss, check_n_jobs, check_real
+from spinney.estimators.parameters import SCORE_LOSSES, check_loss
 from spinney.estimators.predictor import Compilable
 from spinney.estimators.refinable import (
     check_has_leaves,
@@ -34,18 +45,8 @@ from spinney.estimators.refinable import (
 )
 from spinney.estimators.refined_trees import trees_with_values
 from spinney.estimators.reported import Reported
-from spinney.estimators.telling import nothing_yet
-from spinney.estimators.validation import (
-    Rows,
-    check_sample_weight,
-    check_targets,
-    check_total_weight,
-    check_training_rows,
-)
-from spinney.losses import ForestLoss
-from spinney.optimize.leaves import LeafTask, solve_leaves
-from spinney.progress import Asked, FitEvent, Progress, check_callback
-from spinney.tables import one_warning
+from spinney.fitting.events import nothing_yet
+from spinney.fitting.progress import Asked, FitEvent, Progress, check_callback
 from spinney.tree.forest import Forest
 from spinney.tree.readout import Readout, finish_of
 

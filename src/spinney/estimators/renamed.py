@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from spinney.data.warn_caller import warn_caller
 from spinney.estimators.calls import ExplainedCalls
-from spinney.estimators.warn_caller import warn_caller
 
 
 @dataclass(frozen=True)

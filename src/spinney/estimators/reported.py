@@ -1,6 +1,6 @@
 """Fitted models for people: the HTML explorer, and a few lines in a notebook.
 
-All is drawn by :mod:`spinney.report`, which is imported when it is asked for.
+All is drawn by :mod:`spinney.inspection.report`, which is imported when it is asked for.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
-from spinney.estimators.holes import encoding_of, typical_of
-from spinney.estimators.readout import readout_of
+from spinney.data.row_reader import encoding_of, typical_of
+from spinney.data.tables import one_warning
 from spinney.estimators.renamed import OldNames
-from spinney.tables import one_warning
+from spinney.inspection.readout import readout_of
 
 if TYPE_CHECKING:
     from spinney.data import Matrix
-    from spinney.report import Subject
+    from spinney.inspection.report import Subject
 
 
 class Reported(OldNames):
@@ -75,7 +75,7 @@ class Reported(OldNames):
         ...     tree.report(Path(folder) / "iris.html", X, y).name
         'iris.html'
         """
-        from spinney.report import write_report
+        from spinney.inspection.report import write_report
 
         with one_warning():
             return write_report(
@@ -101,7 +101,7 @@ class Reported(OldNames):
 
     def _compact_summary(self) -> str:
         """A few lines on a fitted model; nothing on others."""
-        from spinney.report import compact_summary
+        from spinney.inspection.report import compact_summary
 
         try:
             subject = self._subject()
@@ -111,8 +111,8 @@ class Reported(OldNames):
 
     def _subject(self) -> Subject:
         """The fitted model as reports see it."""
-        from spinney.explanations.pushes import pushes_of
-        from spinney.report import Subject
+        from spinney.inspection.explanations.pushes import pushes_of
+        from spinney.inspection.report import Subject
 
         readout = readout_of(self)
         names = self._names_of_coordinates()

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
-from spinney.estimators.class_weight import class_factors
+from spinney.data.class_weight import class_factors
+from spinney.data.validation import check_known_labels, check_rows, check_sample_weight
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
-from spinney.estimators.validation import check_known_labels, check_rows, check_sample_weight
 
 TAOTree: TypeAlias = TAOTreeClassifier | TAOTreeRegressor
 

@@ -13,7 +13,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from spinney.estimators.parameters import check_alpha, check_integer, check_real
+from spinney.data.checks import check_integer, check_real
+from spinney.estimators.parameters import check_alpha
 
 MaxFeatures: TypeAlias = int | float | str | None
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from spinney.algorithms.tao import TAOOptions
 from spinney.data import Problem
+from spinney.data.checks import check_integer, check_real
+from spinney.data.validation import check_units
+from spinney.ensembles.tree_start import Start, check_init, check_same_encoding, drawn_start
 from spinney.estimators.base import Classification, Estimator, Regression
 from spinney.estimators.parameters import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
     SPLITS,
-    check_integer,
     check_leaf_alpha,
-    check_real,
     check_tree_parameters,
 )
-from spinney.estimators.start import Start, check_init, check_same_encoding, drawn_start
-from spinney.estimators.validation import check_units
-from spinney.optimize.tao import TAOOptions
 
 
 class TAOEstimator(Estimator):

@@ -1,6 +1,6 @@
 """Scikit-learn estimators for one tree optimised by TAO.
 
-They validate, build a problem, call :func:`spinney.optimize.tao.optimize_tree`, and store what
+They validate, build a problem, call :func:`spinney.algorithms.tao.optimize_tree`, and store what
 came back. No algorithm lives here.
 """
 
@@ -11,15 +11,15 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from spinney.algorithms.state import TreeRun
+from spinney.algorithms.tao import AfterSweep, OptimizedTree, TAOOptions, optimize_tree
+from spinney.algorithms.trace import Trace
 from spinney.data import Problem
+from spinney.ensembles.tree_start import check_fits
 from spinney.estimators.parameters import check_alpha
-from spinney.estimators.start import check_fits
 from spinney.estimators.tao_base import TAOClassification, TAOEstimator, TAORegression
-from spinney.estimators.telling import model_so_far, nothing_yet, tell_sweep
 from spinney.estimators.tree_base import TreeClassifier, TreeEstimator, TreeRegressor
-from spinney.optimize.state import TreeRun
-from spinney.optimize.tao import AfterSweep, OptimizedTree, TAOOptions, optimize_tree
-from spinney.optimize.trace import Trace
+from spinney.fitting.events import model_so_far, nothing_yet, tell_sweep
 from spinney.tree.structure import Topology, Tree
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from spinney.checkpoint import Identity
-from spinney.estimators.fingerprint import described_generator, described_value, digest
+from spinney.fitting.checkpoint import Identity
+from spinney.fitting.fingerprint import described_generator, described_value, digest
 from spinney.images.validation import Images
 
 

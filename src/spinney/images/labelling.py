@@ -19,10 +19,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.checkpoint import Checkpoint
+from spinney.data.checks import check_boolean, check_choice, check_integer
 from spinney.estimators.base import Estimator
-from spinney.estimators.fingerprint import generator_state
-from spinney.estimators.parameters import check_boolean, check_choice, check_integer
+from spinney.fitting.checkpoint import Checkpoint
+from spinney.fitting.fingerprint import generator_state
+from spinney.fitting.progress import FitEvent, check_callback
 from spinney.images.fingerprint import identity_of_labeler
 from spinney.images.jaccard import class_average_jaccard
 from spinney.images.sampling import (
@@ -35,7 +36,6 @@ from spinney.images.sampling import (
 from spinney.images.scaling import scale_columns, standardize
 from spinney.images.validation import Images, check_label, check_window, checked_label_images
 from spinney.images.windows import BORDERS, WindowRows
-from spinney.progress import FitEvent, check_callback
 
 
 # No ClassifierMixin: scikit-learn stratifies the folds of a classifier by its labels, and a label

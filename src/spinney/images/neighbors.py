@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spinney.estimators.parameters import check_boolean, check_integer
+from spinney.data.checks import check_boolean, check_integer
 
 N_TERMS = 4
 """Conjunctions that are joined by OR in one feature."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
-from spinney.estimators.parameters import check_choice, check_integer
+from spinney.data.checks import check_choice, check_integer
 from spinney.images.validation import Images, check_window, checked_images
 
 BORDERS = ("skip", "reflect", "edge", "constant")

@@ -1,0 +1,61 @@
+"""Splits that outlast rows which do not need them.
+
+A split that the rows at hand want on one side only becomes a constant: within one fit it decides
+nothing, and is pruned. A forest that goes on with other rows would lose a part of itself with every
+batch, and never get it back. There a split keeps the hyperplane it had instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney import _core
+from spinney.algorithms.state import NativeTree
+
+
+@contextmanager
+def lasting_splits(native: _core.TreeOptimizer) -> Iterator[None]:
+    """Splits that become constants within it get back the hyperplanes they had before.
+
+    Nodes of one level see different rows, so around the solution of a level this costs those that
+    did move nothing: a guarded level still does not raise the objective.
+    """
+    before = NativeTree.of(native)
+    yield
+    after = NativeTree.of(native)
+    is_lost = _has_weights(before) & ~_has_weights(after)
+    if is_lost.any():
+        _with_splits_of(before, after, is_lost).put_into(native)
+
+
+def _has_weights(tree: NativeTree) -> NDArray[np.bool_]:
+    """Which splits are hyperplanes, and no constants."""
+    of_split = np.repeat(np.arange(len(tree.bias)), np.diff(tree.split_indptr))
+    has_weights = np.zeros(len(tree.bias), dtype=np.bool_)
+    has_weights[of_split[tree.split_weights != 0]] = True
+    return has_weights
+
+
+def _with_splits_of(
+    before: NativeTree, after: NativeTree, is_lost: NDArray[np.bool_]
+) -> NativeTree:
+    """The later tree, with the earlier hyperplanes where they are lost."""
+    chosen = [before if lost else after for lost in is_lost]
+    parts = [
+        slice(tree.split_indptr[split], tree.split_indptr[split + 1])
+        for split, tree in enumerate(chosen)
+    ]
+    lengths = [part.stop - part.start for part in parts]
+    pairs = list(zip(chosen, parts, strict=True))
+    return replace(
+        after,
+        bias=np.where(is_lost, before.bias, after.bias),
+        split_indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        split_indices=np.concatenate([tree.split_indices[part] for tree, part in pairs]),
+        split_weights=np.concatenate([tree.split_weights[part] for tree, part in pairs]),
+    )

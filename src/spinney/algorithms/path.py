@@ -1,0 +1,56 @@
+"""A path of trees over the sparsity weight ``alpha``, each started from the one before.
+
+Along the path trees lose or gain weights and nodes; which of them to keep is decided by the caller,
+who has rows that the path has not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from spinney.algorithms.tao import OptimizedTree, TAOOptions, optimize_tree
+from spinney.data import Problem
+from spinney.tree.structure import Topology, Tree
+
+
+def optimize_path(
+    problem: Problem,
+    start: Topology | Tree,
+    options: TAOOptions,
+    alphas: Sequence[float],
+    after_tree: Callable[[OptimizedTree], None] | None = None,
+) -> list[OptimizedTree]:
+    """One optimised tree for each of `alphas`, in the order given.
+
+    Parameters
+    ----------
+    problem : Problem
+    start : (left, right) or Tree
+        Start of the first tree. The others start from the tree before, taken unpruned, so that a
+        branch that died under a large `alpha` can come back under a smaller one.
+    options : TAOOptions
+        Its `alpha` is not used. Each tree gets `max_iter` sweeps.
+    alphas : sequence of float
+        The papers' λ; increasing, decreasing or in any order.
+    after_tree : callable, optional
+        Called with each tree when it is done.
+
+    Notes
+    -----
+    The objective of a tree is never above that of the tree before it under the same `alpha`, also
+    under a limit on weights, which the tree before it keeps, too. With
+    ``strict_descent`` it never rises, else the best tree of the run, its start included, is kept.
+
+    References
+    ----------
+    Bagged TAO trees, section 3 ("Finally, as TAO iterates ..."): trees over a regularisation path.
+    """
+    path: list[OptimizedTree] = []
+    for alpha in alphas:
+        found = optimize_tree(problem, start, replace(options, alpha=float(alpha)))
+        path.append(found)
+        if after_tree is not None:
+            after_tree(found)
+        start = found.unpruned
+    return path

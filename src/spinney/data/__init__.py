@@ -1,0 +1,43 @@
+"""What users pass becomes numbers that the core reads: rows, targets and weights, once checked.
+
+:mod:`spinney.data.problem` holds the frozen result. The other modules are the doors: training rows
+(:mod:`~spinney.data.validation`, :mod:`~spinney.data.encoded`), rows to predict
+(:mod:`~spinney.data.row_reader`, :mod:`~spinney.data.served_rows`), and columns of any kind
+(:mod:`spinney.data.tables`). No other folder reads user input.
+"""
+
+from spinney.data.problem import (
+    LEAST_WIDTH_OF_BYTES,
+    SCALE_OF_RANGE,
+    SPARSE_BELOW,
+    Matrix,
+    Problem,
+    as_compact_rows,
+    as_rows,
+    check_scales,
+    classification_problem,
+    column_scales,
+    counted_rows,
+    regression_problem,
+    reweight,
+    take_columns,
+    take_rows,
+)
+
+__all__ = [
+    "LEAST_WIDTH_OF_BYTES",
+    "SCALE_OF_RANGE",
+    "SPARSE_BELOW",
+    "Matrix",
+    "Problem",
+    "as_compact_rows",
+    "as_rows",
+    "check_scales",
+    "classification_problem",
+    "column_scales",
+    "counted_rows",
+    "regression_problem",
+    "reweight",
+    "take_columns",
+    "take_rows",
+]

@@ -1,0 +1,416 @@
+"""The file of one fit: written as the fit goes on, read when the same fit is called again.
+
+Finished parts of an ensemble are added in order; the running optimisation of a part is stored
+beside them and replaced after each of its steps. Writing takes a fixed share of the time: what
+comes too soon after the last write waits, or is left out if something newer will follow.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from spinney.algorithms.fao import OptimizedForest
+from spinney.algorithms.state import ForestRun
+from spinney.algorithms.trace import Trace
+from spinney.fitting.checkpoint.identity import Identity
+from spinney.fitting.checkpoint.pace import Pace
+from spinney.fitting.checkpoint.path import checked_path
+from spinney.fitting.checkpoint.records import decode, encode
+from spinney.storage import DamagedFileError
+from spinney.storage.journal import Journal, Record
+from spinney.tree.structure import Tree
+
+Part = TypeVar("Part")
+Run = TypeVar("Run")
+
+FORMAT = 1
+"""Version of what the records mean."""
+
+WRITING_SHARE = 0.02
+"""Share of the time that writing may take."""
+
+RETRY_SECONDS = 1.0
+"""Time until writing is tried again after it has failed."""
+
+FIT = "fit"
+"""Key of the record that says which fit the file is of."""
+
+AROUND = "around"
+"""Key of the record that says which other fit that one is a part of, if it is."""
+
+
+@dataclass(frozen=True, eq=False)
+class TracedTree:
+    """A finished tree of a forest; unpruned too, if the next one starts from it."""
+
+    tree: Tree
+    trace: Trace
+    unpruned: Tree | None = None
+
+
+class Checkpoint:
+    """What a fit has done so far, in a file; or nowhere, if there is no path.
+
+    Parameters
+    ----------
+    path : str, path or None
+        None makes every method do nothing, so that callers need not ask.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self._path = None if path is None else checked_path(path)
+        self._journal: Journal | None = None
+        self._lock = threading.RLock()
+        self._pace = Pace(WRITING_SHARE)
+        self._n_parts = 0
+        self._waiting: list[tuple[int, Any]] = []
+        self._n_spilled: dict[int, int] = {}  # iterations of a forest that are in the file
+        self._saved_at = ""
+        self._has_warned = False
+        self._shape = (0, 0)
+        self._is_within = False
+
+    @property
+    def has_path(self) -> bool:
+        """Whether anything is stored."""
+        return self._path is not None
+
+    def begin(
+        self,
+        identity: Callable[[], Identity],
+        draw: Callable[[], int],
+        generator: Callable[[], str | None],
+        shape: tuple[int, int],
+    ) -> int:
+        """Open the file and return the seed of the fit.
+
+        Parameters
+        ----------
+        identity : callable
+            Says which fit this is.
+        draw : callable
+            Draws a seed.
+        generator : callable
+            Digest of the state of the generator that `draw` moves on; None if it has none.
+        shape : (n_features, n_outputs)
+            Of the trees of the fit.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged, or of another fit: the message says what differs.
+        OSError
+            If it cannot be read or written.
+        """
+        if self._path is None:
+            return draw()
+        self._shape = shape
+        self._open()
+        if self._journal is None or (self._is_within and FIT not in self._journal):
+            return self._create(FIT, identity(), lambda: [draw()], generator)[0]
+        fit = self._read_fit(FIT if self._is_within else self._outermost(), identity())
+        self._find_parts()
+        return self._seeds_in(fit, lambda: [draw()], generator(), n_seeds=1)[0]
+
+    def begin_around(
+        self,
+        identity: Callable[[], Identity],
+        draw: Callable[[], list[int]],
+        generator: Callable[[], str | None],
+        n_seeds: int,
+    ) -> list[int]:
+        """Open the file for a fit that prepares the data of another one, and return its seeds.
+
+        The other one calls `begin` as usual. Parameters and errors are those of `begin`; `draw`
+        draws `n_seeds` seeds.
+        """
+        if self._path is None:
+            return draw()
+        self._open()
+        self._is_within = True
+        if self._journal is None:
+            return self._create(AROUND, identity(), draw, generator)
+        fit = self._read_fit(self._outermost(), identity())
+        return self._seeds_in(fit, draw, generator(), n_seeds)
+
+    def parts(self, kind: type[Part]) -> list[Part]:
+        """Parts that are done, in order."""
+        return [self._read(f"part {number}", kind, number) for number in range(self._n_parts)]
+
+    def runs(self, kind: type[Run]) -> dict[int, Run]:
+        """States of optimisations that are under way, by the number of their part."""
+        if self._journal is None:
+            return {}
+        numbers = _numbers(self._journal.keys, "run")
+        return {number: self._read(f"run {number}", kind, number) for number in numbers}
+
+    def add(self, part: Any) -> None:
+        """Store the next part as done."""
+        if self._journal is None:
+            return
+        with self._lock:
+            self._waiting.append((self._n_parts, part))
+            self._n_parts += 1
+            if self._pace.is_due("parts"):
+                self._write_waiting()
+
+    def saver(self, number: int) -> RunSaver | None:
+        """Takes the states of a part under way; None if there is no file."""
+        return None if self._journal is None else RunSaver(self, number)
+
+    def offer(self, number: int, snapshot: Callable[[], Any]) -> None:
+        """Store the state of a part under way, unless that would take too much of the time."""
+        if not self._pace.is_due(number):
+            return  # without waiting for others who write
+        with self._lock:
+            if self._journal is None:
+                return
+            with self._pace.measured(number):
+                state = snapshot()
+                self._write(self._records(f"run {number}", state, number), number)
+
+    def close(self) -> None:
+        """Write what is waiting and close the file."""
+        with self._lock:
+            if self._journal is None:
+                return
+            try:
+                self._write_waiting()
+            finally:
+                self._journal.close()
+                self._journal = None
+
+    def _open(self) -> None:
+        """Open the file if there is one and it is not open yet."""
+        assert self._path is not None, "there is no file without a path"
+        if self._journal is not None or not self._path.exists():
+            return
+        try:
+            self._journal = Journal.open(self._path)
+        except BlockingIOError as error:
+            raise ValueError(
+                f"checkpoint={str(self._path)!r} is in use by another fit; wait for its end, or "
+                "give another path."
+            ) from error
+        except DamagedFileError as error:
+            raise DamagedFileError(
+                f"checkpoint cannot be used: {error} Give another path, or delete the file to "
+                "begin anew."
+            ) from error
+
+    def _outermost(self) -> str:
+        """Key of the fit that the user called."""
+        assert self._journal is not None, "the file is open"
+        return AROUND if AROUND in self._journal else FIT
+
+    def _create(
+        self,
+        key: str,
+        identity: Identity,
+        draw: Callable[[], list[int]],
+        generator: Callable[[], str | None],
+    ) -> list[int]:
+        """Draw seeds and write which fit they are of, to a new file if there is none."""
+        assert self._path is not None, "there is no file without a path"
+        before, seeds, after = generator(), draw(), generator()
+        header = {
+            "format": FORMAT,
+            "identity": identity.as_json(),
+            "seeds": seeds,
+            "generator": [before, after],
+        }
+        record = Record(key, header, {})
+        try:
+            if self._journal is None:
+                self._journal = Journal.create(self._path, record)
+            else:
+                self._journal.write([record])
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"checkpoint={str(self._path)!r} cannot be written ({error.strerror}); make room, "
+                "or give another path",
+            ) from error
+        self._note_success()
+        return seeds
+
+    def _read_fit(self, key: str, now: Identity) -> dict[str, Any]:
+        """What the file says of a fit, if it is the fit of now."""
+        assert self._journal is not None, "the file is open"
+        header: Any = self._journal.read(key)[0] if key in self._journal else None
+        if not isinstance(header, dict):
+            raise DamagedFileError(f"{self._path} is no checkpoint; give another path.")
+        if header.get("format") != FORMAT:
+            raise DamagedFileError(
+                f"{self._path} is a checkpoint of another format than {FORMAT}; finish it with "
+                "the release that began it, or delete it to begin anew."
+            )
+        self._refuse(Identity.from_json(header.get("identity")).differences(now))
+        return header
+
+    def _seeds_in(
+        self, fit: dict[str, Any], draw: Callable[[], list[int]], state: str | None, n_seeds: int
+    ) -> list[int]:
+        """Seeds in the file; a generator must be where it was before or after they were drawn."""
+        seeds, states = _listed(fit.get("seeds")), _listed(fit.get("generator"))
+        is_seed = all(type(seed) is int and 0 <= seed < 2**63 for seed in seeds)
+        if len(seeds) != n_seeds or not is_seed or len(states) != 2:
+            raise DamagedFileError(f"{self._path} has no seed; try deleting the file.")
+        before, after = states
+        if state == before and state is not None:
+            draw()  # it moves on as in a fit without a checkpoint
+        elif state not in (None, after):
+            self._refuse(["random_state is a RandomState in another state"])
+        return seeds
+
+    def _refuse(self, differences: list[str]) -> None:
+        if differences:
+            raise ValueError(
+                f"checkpoint={str(self._path)!r} is of another fit: {'; '.join(differences)}; give "
+                "the same data and parameters, or another path; try deleting the file to begin "
+                "anew."
+            )
+
+    def _find_parts(self) -> None:
+        """Count the parts that are there without a gap; runs of finished parts are left out."""
+        assert self._journal is not None, "the file is open"
+        keys = set(self._journal.keys)
+        while f"part {self._n_parts}" in keys:
+            self._journal.drop(f"run {self._n_parts}")
+            self._n_parts += 1
+        for number in _numbers(keys, "run"):
+            self._n_spilled[number] = len(_numbers(keys, f"iteration {number}"))
+
+    def _read(self, key: str, kind: type[Part], number: int) -> Part:
+        """What is stored under a key, with the iterations that are stored beside it."""
+        assert self._journal is not None, "the file is open"
+        try:
+            stored, arrays = self._journal.read(key)
+            if set(stored) != {"value", "n_spilled"} or type(stored["n_spilled"]) is not int:
+                raise DamagedFileError(f"{key} has other fields than it should.")
+            value = decode(stored["value"], arrays, kind, self._shape)
+            if isinstance(value, ForestRun | OptimizedForest):
+                spilled = tuple(
+                    self._read_iteration(number, place) for place in range(stored["n_spilled"])
+                )
+                value = replace(value, iterations=spilled)
+        except DamagedFileError as error:
+            raise DamagedFileError(
+                f"checkpoint={str(self._path)!r} cannot be used: {error} Try deleting the file to "
+                "begin anew."
+            ) from error
+        return value
+
+    def _read_iteration(self, number: int, place: int) -> tuple[Tree, ...]:
+        assert self._journal is not None, "the file is open"
+        key = f"iteration {number} {place}"
+        if key not in self._journal:
+            raise DamagedFileError(f"{key} is missing.")
+        stored, arrays = self._journal.read(key)
+        return decode(stored, arrays, _Iteration, self._shape).trees
+
+    def _records(self, key: str, value: Any, number: int) -> Iterator[Record]:
+        """Records of a part or a run; iterations that are stored already are not stored again."""
+        n_spilled = 0
+        if isinstance(value, ForestRun | OptimizedForest):
+            n_spilled = len(value.iterations)
+            first = self._n_spilled.get(number, 0)
+            if isinstance(value, OptimizedForest):
+                first = min(first, max(n_spilled - 1, 0))  # the end of a run may replace the last
+            for place in range(first, n_spilled):
+                header, arrays = encode(_Iteration(value.iterations[place]), _Iteration)
+                yield Record(f"iteration {number} {place}", header, arrays)
+            value = replace(value, iterations=())
+        header, arrays = encode(value, type(value))
+        yield Record(key, {"value": header, "n_spilled": n_spilled}, arrays)
+
+    def _write_waiting(self) -> None:
+        """Write the finished parts that wait."""
+        assert self._journal is not None, "the file is open"
+        if not self._waiting:
+            return
+        with self._pace.measured("parts"):
+            records = (
+                record
+                for number, part in self._waiting
+                for record in self._records(f"part {number}", part, number)
+            )
+            if not self._write(records, "parts"):
+                return
+            for number, _ in self._waiting:
+                self._journal.drop(f"run {number}")
+            self._waiting.clear()
+
+    def _write(self, records: Iterable[Record], of: object) -> bool:
+        """Write records; a disk that takes none must not end the fit, so that only warns."""
+        assert self._journal is not None, "the file is open"
+        written = list(records)
+        try:
+            self._journal.write(written)
+        except OSError as error:
+            self._pace.postpone(of, RETRY_SECONDS)
+            self._warn(error)
+            return False
+        for record in written:
+            if record.key.startswith("iteration "):
+                number, place = map(int, record.key.split()[1:])
+                self._n_spilled[number] = place + 1
+        self._note_success()
+        return True
+
+    def _note_success(self) -> None:
+        self._saved_at = time.strftime("%Y-%m-%d %H:%M:%S")
+
+    def _warn(self, error: OSError) -> None:
+        if self._has_warned:
+            return
+        self._has_warned = True
+        n_saved = self._n_parts - len(self._waiting)
+        warnings.warn(
+            f"checkpoint={str(self._path)!r} cannot be written ({error.strerror}); nothing has "
+            f"been saved since {self._saved_at}, when {n_saved} parts were done; the fit goes on "
+            "and tries again; make room or make the folder writable.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Iteration:
+    trees: tuple[Tree, ...]
+
+
+class RunSaver:
+    """Stores the states of one part under way; has the form that optimisers expect.
+
+    In another process it does nothing: there is one writer a file, and finished parts come back to
+    it anyway.
+    """
+
+    def __init__(self, checkpoint: Checkpoint | None = None, number: int = 0) -> None:
+        self._checkpoint = checkpoint
+        self._number = number
+
+    def __call__(self, snapshot: Callable[[], Any]) -> None:
+        """Offer a state."""
+        if self._checkpoint is not None:
+            self._checkpoint.offer(self._number, snapshot)
+
+    def __reduce__(self) -> tuple[type[RunSaver], tuple[()]]:
+        return RunSaver, ()
+
+
+def _listed(stored: Any) -> list[Any]:
+    return stored if isinstance(stored, list) else []
+
+
+def _numbers(keys: Iterable[str], word: str) -> list[int]:
+    """Numbers of the keys that are `word` and a number, ascending."""
+    found = (key.removeprefix(f"{word} ") for key in keys if key.startswith(f"{word} "))
+    return sorted(int(number) for number in found if number.isdecimal())

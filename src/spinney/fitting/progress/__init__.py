@@ -1,0 +1,20 @@
+"""How a fit tells that it goes on, and how it is told to stop.
+
+Knows nothing of trees: estimators say what is done, listeners hear it in order. One shows it to
+people, one calls the user's function, and one, in the estimators, speaks to scikit-learn.
+"""
+
+from spinney.fitting.progress.display import display_for
+from spinney.fitting.progress.event import FitEvent
+from spinney.fitting.progress.listener import Asked, Listener, Plan, check_callback
+from spinney.fitting.progress.progress import Progress
+
+__all__ = [
+    "Asked",
+    "FitEvent",
+    "Listener",
+    "Plan",
+    "Progress",
+    "check_callback",
+    "display_for",
+]

@@ -1,0 +1,1 @@
+"""Fitted models for people: text, plots, reports, explanations."""

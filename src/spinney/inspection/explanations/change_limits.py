@@ -1,0 +1,272 @@
+"""What a person may change and by how much: arguments of `nearest_change`, checked."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spinney.data.tables.columns import (
+    DATETIME,
+    DURATION,
+    TEXT,
+    Column,
+    number_column,
+    object_column,
+)
+from spinney.data.tables.encoding import EMPTY
+from spinney.data.tables.levels import Level, level_coordinates
+from spinney.inspection.explanations.moves import Choice, Move, Moves, dtype_limits
+from spinney.inspection.explanations.reading import Reading
+from spinney.inspection.explanations.row import OneRow
+
+DIRECTIONS = ("up", "down", "both")
+TIMES = (DATETIME, DURATION)
+
+
+def column_number(reading: Reading, key: object, argument: str) -> int:
+    """Column that a name or number means."""
+    names = reading.column_names
+    if isinstance(key, str) and key in names:
+        return names.index(key)
+    is_number = isinstance(key, numbers.Integral) and not isinstance(key, bool)
+    if is_number and -len(names) <= int(key) < len(names):  # type: ignore[call-overload]
+        return int(key) % len(names)  # type: ignore[call-overload,no-any-return]
+    raise ValueError(
+        f"{argument} names the column {key!r}; give one of {list(names[:5])!r}"
+        f"{' …' if len(names) > 5 else ''}, or its number from 0 to {len(names) - 1}."
+    )
+
+
+def by_column(reading: Reading, given: object, argument: str) -> dict[int, Any]:
+    """A mapping from columns by their numbers."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(
+            f"{argument} is of type {type(given).__name__}; give a dict from columns; try "
+            f"{{{reading.column_names[0]!r}: ...}}."
+        )
+    return {column_number(reading, key, argument): value for key, value in given.items()}
+
+
+def chosen_columns(reading: Reading, given: object, argument: str) -> list[int]:
+    """Columns by their numbers, ascending."""
+    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray | set | frozenset):
+        raise TypeError(f"{argument}={given!r}; give a list of columns, by name or number.")
+    return sorted({column_number(reading, key, argument) for key in given})
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Arguments by column."""
+
+    reading: Reading
+    row: OneRow
+    features: list[int]
+    is_named: bool
+    bounds: dict[int, Any]
+    directions: dict[int, str]
+    integer: set[int] | None
+    scale: dict[int, float]
+
+    def moves(self) -> Moves:
+        """The numbers among the columns that may change."""
+        movable = [column for column in self.features if self._is_movable(column)]
+        return Moves.of([self._move(column) for column in movable])
+
+    def choices(self) -> list[Choice]:
+        """The categories among the columns that may change."""
+        return [self._choice(column) for column in self.features if self._has_levels(column)]
+
+    def _has_levels(self, column: int) -> bool:
+        return self.reading.encoding is not None and column in self.reading.encoding.levels
+
+    def _is_movable(self, column: int) -> bool:
+        """Whether a column holds a number that can be moved: a hole cannot."""
+        encoding = self.reading.encoding
+        if self._has_levels(column) or self.scale.get(column, 1.0) == 0:
+            return False
+        if encoding is not None and encoding.kind(column) == EMPTY:
+            return False
+        given = self.row.table.columns[column]
+        if given.kind != TEXT and not np.isnan(given.numbers[0]):
+            return True
+        if self.is_named:
+            raise ValueError(
+                f"features names {self.reading.column_names[column]!r}, which is missing in x: "
+                "there is nothing to change it from; give a value first, or leave it out."
+            )
+        return False
+
+    def _move(self, column: int) -> Move:
+        encoding, given = self.reading.encoding, self.row.table.columns[column]
+        start, dtype = float(given.numbers[0]), self.row.dtype(column)
+        lower, upper = self._limits(column, start, dtype)
+        whole = self.row.is_whole(column) if self.integer is None else column in self.integer
+        return Move(
+            column=column,
+            coordinate=column if encoding is None else int(encoding.first[column]),
+            start=start,
+            origin=0.0 if encoding is None else float(encoding.origin[column]),
+            scale=self.scale.get(column, 1.0),
+            lower=lower,
+            upper=upper,
+            is_whole=whole,
+            is_time=given.kind in TIMES,
+            dtype=dtype,
+        )
+
+    def _limits(self, column: int, start: float, dtype: np.dtype[Any]) -> tuple[float, float]:
+        """Least and largest number allowed by bounds, direction and dtype."""
+        lower, upper = dtype_limits(dtype)
+        if column in self.bounds:
+            low, high = self._interval(column)
+            lower, upper = max(lower, low), min(upper, high)
+        direction = self.directions.get(column, "both")
+        if direction == "up":
+            lower = max(lower, start)
+        elif direction == "down":
+            upper = min(upper, start)
+        return lower, upper
+
+    def _interval(self, column: int) -> tuple[float, float]:
+        """Bounds of a number as numbers, also those of dates."""
+        name, given = self.reading.column_names[column], self.bounds[column]
+        if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+            raise ValueError(
+                f"bounds[{name!r}]={given!r}; give (low, high), with None where there is no bound."
+            )
+        kind = self.row.table.columns[column].kind
+        ends = [np.nan if end is None else _as_number(end, kind, name) for end in given]
+        low = -np.inf if np.isnan(ends[0]) else ends[0]
+        high = np.inf if np.isnan(ends[1]) else ends[1]
+        if low > high:
+            raise ValueError(f"bounds[{name!r}]={given!r}; the first must not be above the second.")
+        return low, high
+
+    def _choice(self, column: int) -> Choice:
+        encoding = self.reading.encoding
+        assert encoding is not None
+        levels = encoding.levels[column]
+        known = sorted({*levels.own, *levels.known}, key=lambda level: (str(type(level)), level))
+        if column in self.bounds:
+            known = self._allowed_levels(column, known)
+        given = self.row.table.columns[column]
+        present = given.texts[0] if given.kind == TEXT else float(given.numbers[0])
+        options = tuple(level for level in known if level != present)
+        first, width = int(encoding.first[column]), int(encoding.widths[column])
+        codes = np.zeros((len(options), width), dtype=np.float32)
+        if options:
+            codes[:, : levels.width] = level_coordinates(levels, _level_column(options))
+        cost = 1.0 / self.scale[column] if self.scale.get(column) else 1.0
+        return Choice(column, options, slice(first, first + width), codes, cost)
+
+    def _allowed_levels(self, column: int, known: list[Level]) -> list[Level]:
+        name, given = self.reading.column_names[column], self.bounds[column]
+        if isinstance(given, str) or not isinstance(given, Sequence | set | frozenset):
+            raise ValueError(f"bounds[{name!r}]={given!r}; give a list of levels.")
+        unknown = [level for level in given if level not in known]
+        if unknown:
+            raise ValueError(
+                f"bounds[{name!r}] names the level {unknown[0]!r}; the model knows "
+                f"{known[:5]!r}{' …' if len(known) > 5 else ''}."
+            )
+        return [level for level in known if level in given]
+
+
+def read_scale(reading: Reading, scale: object, data: Any) -> dict[int, float] | None:
+    """What a change of 1 is in each column; None if nobody said."""
+    if scale is None and data is None:
+        return None
+    spread: dict[int, float] = {}
+    if data is not None:
+        spread = _spread(reading, data)
+    if scale is None:
+        return spread
+    n_columns = len(reading.column_names)
+    if isinstance(scale, Mapping):
+        chosen = by_column(reading, scale, "scale")
+    elif np.ndim(scale) == 0:  # type: ignore[arg-type]
+        chosen = dict.fromkeys(range(n_columns), scale)
+    else:
+        values = np.asarray(scale)
+        if values.shape != (n_columns,):
+            raise ValueError(
+                f"scale has shape {values.shape}; give a number, one a column ({n_columns}), or a "
+                "dict from columns; try data=X_train for their standard deviations."
+            )
+        chosen = dict(enumerate(values.tolist()))
+    for column, value in chosen.items():
+        spread[column] = _positive(value, reading.column_names[column])
+    return spread
+
+
+def _spread(reading: Reading, data: Any) -> dict[int, float]:
+    """Standard deviation of each column of numbers in some rows."""
+    deviations = reading.encode(data).astype(np.float64).std(axis=0)
+    places = _number_coordinates(reading).items()
+    return {column: float(deviations[coordinate]) for column, coordinate in places}
+
+
+def _positive(value: Any, name: str) -> float:
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not 0 < float(value) < math.inf:
+        raise ValueError(f"scale of {name!r} is {value!r}; give a number above 0.")
+    return float(value)
+
+
+def read_bounds(reading: Reading, row: OneRow, given: object, data: Any) -> dict[int, Any]:
+    """Bounds by column; "data" is the range that each number has there, or in the row itself."""
+    if not isinstance(given, str):
+        return by_column(reading, given, "bounds")
+    if given != "data" or data is None:
+        raise ValueError(
+            f"bounds={given!r}{'' if data is not None else ' without data'}; give a dict from "
+            'columns to (low, high), or "data" together with data=X_train.'
+        )
+    rows = reading.encode(data).astype(np.float64)
+    bounds: dict[int, Any] = {}
+    for column, coordinate in _number_coordinates(reading).items():
+        origin = 0.0 if reading.encoding is None else float(reading.encoding.origin[column])
+        own = row.table.columns[column].numbers
+        values = np.append(rows[:, coordinate] + origin, own[~np.isnan(own)])
+        bounds[column] = (float(values.min()), float(values.max()))
+    return bounds
+
+
+def _number_coordinates(reading: Reading) -> dict[int, int]:
+    """Coordinate of each column that is a number, a date or a duration."""
+    if reading.encoding is None:
+        return {column: column for column in range(len(reading.column_names))}
+    kinds = [coordinate.kind for coordinate in reading.encoding.coordinates]
+    places = enumerate(reading.columns.tolist())
+    return {column: place for place, column in places if kinds[place] in ("number", *TIMES)}
+
+
+def read_directions(reading: Reading, given: object) -> dict[int, str]:
+    """Which way columns may go."""
+    directions = by_column(reading, given, "directions")
+    for column, direction in directions.items():
+        if direction not in DIRECTIONS:
+            name = reading.column_names[column]
+            raise ValueError(f'directions[{name!r}]={direction!r}; give "up", "down" or "both".')
+    return directions
+
+
+def _as_number(value: Any, kind: str, name: str) -> float:
+    """A bound as a number, a date as days."""
+    if kind in TIMES:
+        found = object_column([value], f"bounds[{name!r}]")
+        return float(found.numbers[0])
+    return float(value)
+
+
+def _level_column(levels: Sequence[Level]) -> Column:
+    if isinstance(levels[0], str):
+        return Column(TEXT, np.zeros(0), list(levels))  # type: ignore[arg-type]
+    return number_column(np.array(levels, dtype=np.float64))

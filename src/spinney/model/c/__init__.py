@@ -1,5 +1,0 @@
-"""Fitted models as C files."""
-
-from spinney.model.c.convert import CSource, to_c
-
-__all__ = ["CSource", "to_c"]

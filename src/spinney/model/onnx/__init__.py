@@ -1,5 +1,0 @@
-"""Fitted models as ONNX graphs: rows to leaves, leaves to answers."""
-
-from spinney.model.onnx.convert import to_onnx
-
-__all__ = ["to_onnx"]

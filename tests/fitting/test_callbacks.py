@@ -1,0 +1,439 @@
+"""Callbacks hear of every part in order, may end the fit, and change nothing else."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+import time
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+from joblib import parallel_config
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import spinney
+from spinney import FAOForestClassifier, FAOForestRegressor, FitEvent, GreedyForestClassifier
+from spinney.estimators import TAOTreeRegressor
+from spinney.images import PixelLabeler
+from tests.bits import differences, same
+from tests.small_fits import FITS, IRIS, NUMBERS, SPARSE, VALIDATION, StopAt, every, fit, part_of
+
+
+def events_of(name: str, **parameters: Any) -> list[FitEvent]:
+    told: list[FitEvent] = []
+    fit(name, told.append, **parameters)
+    return told
+
+
+def timeless(events: list[FitEvent]) -> list[FitEvent]:
+    return [replace(event, seconds=0.0, restored=False) for event in events]
+
+
+# --- what is heard --------------------------------------------------------------------------------
+
+
+@every
+def test_every_part_is_told_in_order(name: str) -> None:
+    estimator, _, _, n_events = FITS[name]
+    events = events_of(name)
+    assert len(events) == n_events
+    assert {event.estimator for event in events} == {type(estimator).__name__}
+    assert {event.part for event in events} == {part_of(name)}
+    n_a_forest = 3 if name.startswith("fao") else n_events
+    assert [event.number for event in events] == [1 + n % n_a_forest for n in range(n_events)]
+    assert {event.total for event in events} == {n_a_forest}
+    seconds = [event.seconds for event in events]
+    assert seconds == sorted(seconds)
+    assert seconds[0] > 0
+    assert not any(event.restored for event in events)
+
+
+@every
+def test_what_is_told_does_not_depend_on_the_number_of_jobs(name: str) -> None:
+    assert timeless(events_of(name, n_jobs=1)) == timeless(events_of(name, n_jobs=2))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("name", ["bagged", "fao", "greedy", "tree"])
+def test_the_thread_that_fits_is_the_one_that_hears(name: str, n_jobs: int) -> None:
+    heard: list[int] = []
+    fit(name, lambda _: heard.append(threading.get_ident()), n_jobs=n_jobs)
+    assert set(heard) == {threading.get_ident()}
+
+
+@every
+def test_listening_changes_no_bit(name: str) -> None:
+    assert differences(fit(name), fit(name, lambda _: False)) == []
+
+
+def test_events_hold_what_is_known() -> None:
+    sweep = events_of("tree")[-1]
+    tree = fit("tree")
+    assert sweep.objective == tree.trace_.objective[-1]
+    assert sweep.loss == tree.trace_.loss[-1]
+    assert (sweep.n_active, sweep.phase) == (tree.trace_.n_active[-1], "settle")
+    member, forest = events_of("bagged")[1], fit("bagged")
+    assert member.objective == forest.traces_[1].objective[-1]
+    assert (member.n_nodes, member.depth) == (forest.trees_[1].n_nodes, forest.trees_[1].max_depth)
+    assert member.n_sweeps == len(forest.traces_[1])
+    grown, greedy = events_of("greedy")[0], fit("greedy").trees_[0]
+    assert (grown.objective, grown.loss, grown.validation) == (None, None, None)
+    assert (grown.n_nodes, grown.n_active) == (greedy.n_nodes, greedy.n_nodes - greedy.n_leaves)
+    iteration = events_of("fao")[4]
+    trace = fit("fao").traces_[1].at("leaves")
+    assert (iteration.forest, iteration.n_forests, iteration.number) == (2, 2, 2)
+    assert (iteration.objective, iteration.loss) == (trace.objective[2], trace.loss[2])
+
+
+def test_an_event_does_not_change() -> None:
+    with pytest.raises(FrozenInstanceError):
+        events_of("greedy")[0].number = 7  # type: ignore[misc]
+
+
+def test_the_validation_error_is_told() -> None:
+    told = [event.validation for event in events_of("boosted")]
+    assert told == fit("boosted").validation_errors_.tolist()
+    told = [event.validation for event in events_of("gradient of numbers")]
+    assert told == fit("gradient of numbers").validation_losses_.tolist()
+    assert all(event.validation is None for event in events_of("fao"))
+
+
+@pytest.mark.parametrize("last", [1, 2, 4, 6])
+def test_the_validation_loss_of_forests_is_that_of_the_model_so_far(last: int) -> None:
+    stop = StopAt(last)
+    model = fit("fao judged", stop, average_last=1)
+    scores = model.decision_function(VALIDATION["X_val"])
+    codes = VALIDATION["y_val"]
+    wanted = np.eye(3)[codes]
+    gaps = np.where(wanted > 0, np.maximum(1 - scores, 0), np.maximum(scores, 0))
+    assert stop.told[-1].validation == pytest.approx((gaps**2).sum(axis=1).mean(), rel=1e-6)
+
+
+# --- stopping -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("last", [1, 3])
+@pytest.mark.parametrize(
+    "name", ["bagged", "bagged path", "boosted", "gradient", "co2", "ho", "greedy"]
+)
+def test_a_stop_keeps_the_trees_so_far(name: str, last: int, n_jobs: int) -> None:
+    whole, stopped = fit(name), fit(name, StopAt(last), n_jobs=n_jobs)
+    assert len(stopped) == last
+    assert same(list(stopped.trees_), list(whole.trees_[:last]))
+    assert stopped.stopped_by_callback_ is True
+    if name != "bagged path":  # a path of penalties depends on how many trees share it
+        stopped.n_estimators = last
+        assert differences(fit(name, n_estimators=last), stopped) == ["stopped_by_callback_"]
+
+
+@every
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_nothing_is_told_after_a_stop(name: str, n_jobs: int) -> None:
+    n_events = FITS[name][3]
+    for last in {1, (n_events + 1) // 2, n_events}:
+        stop = StopAt(last)
+        model = fit(name, stop, n_jobs=n_jobs)
+        assert len(stop.told) == last
+        assert timeless(stop.told) == timeless(events_of(name))[:last]
+        assert model.stopped_by_callback_
+        assert model.predict(FITS[name][1][0]).shape[0] == FITS[name][1][0].shape[0]
+
+
+@pytest.mark.parametrize("name", ["fao", "fao judged", "fao of numbers"])
+def test_a_stopped_forest_is_the_same_for_any_number_of_jobs(name: str) -> None:
+    for last in range(1, 7):
+        alone = fit(name, StopAt(last))
+        assert alone.n_forests_ == 1 + (last > 3)
+        assert [trace.phase.count("leaves") for trace in alone.traces_][-1] == (last - 1) % 3 + 1
+        assert differences(alone, fit(name, StopAt(last), n_jobs=2)) == []
+
+
+def test_a_forest_that_ran_ahead_of_the_stop_goes_back() -> None:
+    def slowly(event: FitEvent) -> bool:
+        time.sleep(0.05)  # the second forest is done before it is heard
+        return (event.forest, event.number) == (2, 1)
+
+    assert differences(fit("fao", StopAt(4)), fit("fao", slowly, n_jobs=2)) == []
+
+
+def test_forests_of_other_processes_are_heard_when_they_are_done() -> None:
+    stop = StopAt(5)
+    with parallel_config("loky", n_jobs=2):
+        found = fit("fao", stop)
+    assert timeless(stop.told) == timeless(events_of("fao"))[:5]
+    assert differences(fit("fao", StopAt(5)), found) == []
+
+
+@pytest.mark.parametrize("last", range(1, 10))
+def test_a_stopped_tree_is_the_best_so_far(last: int) -> None:
+    X, y = IRIS
+    whole, stopped = fit("tree"), fit("tree", StopAt(last))
+    assert stopped.n_iter_ == last
+    assert same(stopped.trace_.objective[:last], whole.trace_.objective[:last])
+    # Where the last tree is the best one, nodes that pruning removes no longer count.
+    assert stopped.trace_.objective[last] <= whole.trace_.objective[last]
+    best = 1 + int(np.argmin(stopped.trace_.objective[1:]))
+    assert np.count_nonzero(stopped.predict(X) != y) == stopped.trace_.loss[best]
+
+
+def test_a_tree_that_is_stopped_early_keeps_to_its_limit_on_weights() -> None:
+    X, y = NUMBERS
+    tree = TAOTreeRegressor(
+        max_depth=3, max_iter=10, leaf="linear", max_weights=2, max_leaf_weights=3, random_state=0
+    )
+    tree.fit(X, y, callback=StopAt(1))
+    assert tree.n_iter_ == 2  # the second one limits the weights
+    assert np.diff(tree.tree_.split_indptr).max() == 2
+    assert np.diff(tree.tree_.leaf_indptr).max() <= 3
+    assert tree.score(X, y) > 0.2
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_forests_that_are_stopped_early_keep_to_their_limit_on_weights(n_jobs: int) -> None:
+    forest = FAOForestRegressor(
+        2, 2, max_depth=2, max_iter=9, max_weights=2, random_state=0, n_jobs=n_jobs
+    )
+    forest.fit(*NUMBERS, callback=StopAt(1))
+    assert forest.n_forests_ == 1
+    assert max(np.diff(tree.split_indptr).max() for tree in forest.trees_) == 2
+    assert forest.score(*NUMBERS) > 0.2
+
+
+def test_early_stopping_goes_on_beside_a_callback() -> None:
+    values = {"n_estimators": 9, "n_iter_no_change": 3}
+    stopped = fit("boosted", StopAt(3), **values)
+    assert len(stopped.validation_errors_) == 3
+    assert len(stopped) == 1 + np.argmin(stopped.validation_errors_)
+    early = FAOForestClassifier(
+        2, 2, max_depth=2, max_iter=3, tol=0.0, early_stopping=True, random_state=3
+    )
+    early.fit(*IRIS, **VALIDATION, callback=StopAt(5))
+    assert len(early.validation_losses_) == 3
+    assert early.n_iter_ == 1 + np.argmin(early.validation_losses_)
+
+
+@pytest.mark.parametrize("name", ["bagged", "bagged path", "boosted", "gradient", "greedy"])
+def test_a_warm_start_goes_on_after_a_stop(name: str) -> None:
+    _, data, arguments, _ = FITS[name]
+    model = fit(name, StopAt(2), warm_start=True)
+    told: list[FitEvent] = []
+    model.fit(*data, **arguments, callback=told.append)
+    assert [event.number for event in told] == [3, 4]
+    assert differences(fit(name, warm_start=True), model) == []
+
+
+def test_refit_leaves_the_forests_after_a_stop_as_they_are() -> None:
+    whole, stopped = fit("fao"), fit("fao")
+    whole.refit(*IRIS)
+    stopped.refit(*IRIS, callback=StopAt(3))
+    assert same(list(stopped.trees_[:2]), list(whole.trees_[:2]))
+    assert same(list(stopped.trees_[2:]), list(fit("fao").trees_[2:]))
+    assert stopped.n_forests_ == 2
+    assert stopped.stopped_by_callback_
+
+
+def test_numpy_may_say_stop() -> None:
+    assert len(fit("greedy", lambda event: np.bool_(event.number == 2))) == 2
+
+
+@every
+def test_the_flag_is_kept_by_files_and_reset_by_the_next_fit(name: str, tmp_path: Any) -> None:
+    estimator, data, arguments, _ = FITS[name]
+    assert estimator.stopped_by_callback_ is False
+    model = fit(name, StopAt(1))
+    spinney.save(model, tmp_path / "model")
+    for copy in (spinney.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        assert copy.stopped_by_callback_ is True
+        assert differences(model, copy) == []
+    assert clone(model).stopped_by_callback_ is False
+    model.fit(*data, **arguments)
+    assert model.stopped_by_callback_ is False
+    assert differences(model, fit(name)) == []
+
+
+# --- failing --------------------------------------------------------------------------------------
+
+
+@every
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, SystemExit])
+def test_an_error_in_a_callback_leaves_the_estimator_as_it_was(
+    name: str, n_jobs: int, error: type[BaseException]
+) -> None:
+    _, data, arguments, n_events = FITS[name]
+    model = fit(name, n_jobs=n_jobs)
+    before, n_threads = dict(vars(model)), threading.active_count()
+    told: list[FitEvent] = []
+
+    def fail(event: FitEvent) -> None:
+        told.append(event)
+        if len(told) == (n_events + 1) // 2:
+            raise error("no more")
+
+    with pytest.raises(error, match="no more"):
+        model.fit(*data, **arguments, callback=fail)
+    assert vars(model) == before
+    assert threading.active_count() <= n_threads + 3  # idle threads of the pool
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_ends_forests_that_are_listened_to(n_jobs: int) -> None:
+    forest = FAOForestClassifier(4, 5, max_depth=5, max_iter=10_000, tol=0.0, n_jobs=n_jobs)
+    n_threads = threading.active_count()
+    has_begun = threading.Event()
+
+    def interrupt() -> None:
+        has_begun.wait(30)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        forest.fit(*IRIS, callback=lambda _: has_begun.set())
+    assert time.monotonic() - began < 30
+    assert not hasattr(forest, "forest_")
+    assert threading.active_count() <= n_threads + 3  # idle threads of the pool
+    before = time.process_time()
+    time.sleep(0.3)
+    assert time.process_time() - before < 0.15  # nobody works on
+
+
+@pytest.mark.parametrize("answer", [1, "yes", 0.0, [], np.ones(2)], ids=str)
+def test_an_answer_must_be_true_false_or_none(answer: Any) -> None:
+    with pytest.raises(TypeError, match=r"callback returned .* return True to stop"):
+        fit("greedy", lambda _: answer)
+
+
+@every
+def test_what_is_no_function_is_refused_before_any_work(name: str) -> None:
+    estimator, _, _, _ = FITS[name]
+    with pytest.raises(TypeError, match=r"callback=3 is of type int; give a function"):
+        clone(estimator).fit("no rows", None, callback=3)
+
+
+# --- with a checkpoint ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _always_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every state and part is written at once."""
+    from spinney.fitting.checkpoint import checkpoint
+
+    monkeypatch.setattr(checkpoint, "WRITING_SHARE", 1.0)
+
+
+@every
+@pytest.mark.usefixtures("_always_due")
+def test_a_stopped_fit_is_resumed_without_the_callback(name: str, tmp_path: Any) -> None:
+    n_events = FITS[name][3]
+    whole = fit(name)
+    for last in {1, (n_events + 1) // 2, n_events}:
+        path = tmp_path / f"{last}.checkpoint"
+        stopped = fit(name, StopAt(last), path)
+        assert differences(stopped, fit(name, StopAt(last))) == []
+        assert differences(whole, fit(name, checkpoint=path)) == []
+
+
+@every
+@pytest.mark.usefixtures("_always_due")
+def test_what_a_checkpoint_gives_back_is_told_again(name: str, tmp_path: Any) -> None:
+    n_events = FITS[name][3]
+    path = tmp_path / "fit.checkpoint"
+    # Means of hyperplanes are taken at the end, and then in the checkpoint.
+    values = {"average_last": 1} if name == "fao judged" else {}
+    fit(name, StopAt((n_events + 1) // 2), path, **values)
+    told: list[FitEvent] = []
+    fit(name, told.append, path, **values)
+    assert timeless(told) == timeless(events_of(name, **values))
+    n_restored = sum(event.restored for event in told)
+    assert [event.restored for event in told] == [n < n_restored for n in range(n_events)]
+    assert n_restored > 0
+
+
+@every
+@pytest.mark.usefixtures("_always_due")
+def test_a_stop_before_the_end_of_a_checkpoint_gives_the_same_model(
+    name: str, tmp_path: Any
+) -> None:
+    path = tmp_path / "fit.checkpoint"
+    fit(name, checkpoint=path)
+    for last in (1, FITS[name][3]):
+        assert differences(fit(name, StopAt(last)), fit(name, StopAt(last), path)) == []
+    assert differences(fit(name), fit(name, checkpoint=path)) == []
+
+
+@pytest.mark.usefixtures("_always_due")
+def test_an_error_in_a_callback_leaves_a_checkpoint_to_go_on_from(tmp_path: Any) -> None:
+    def fail(event: FitEvent) -> None:
+        if event.number == 2:
+            raise KeyboardInterrupt
+
+    for name in ("tree", "bagged", "fao", "gradient"):
+        path = tmp_path / name
+        with pytest.raises(KeyboardInterrupt):
+            fit(name, fail, path)
+        assert differences(fit(name), fit(name, checkpoint=path)) == []
+
+
+# --- around estimators ----------------------------------------------------------------------------
+
+
+def test_a_pipeline_passes_the_callback_on() -> None:
+    told: list[FitEvent] = []
+    pipeline = make_pipeline(StandardScaler(), GreedyForestClassifier(3, random_state=0))
+    pipeline.fit(*IRIS, greedyforestclassifier__callback=told.append)
+    assert len(told) == 3
+
+
+def test_metadata_routing_passes_the_callback_on() -> None:
+    told: list[FitEvent] = []
+    with sklearn.config_context(enable_metadata_routing=True):
+        forest = GreedyForestClassifier(3, random_state=0).set_fit_request(callback=True)
+        make_pipeline(StandardScaler(), forest).fit(*IRIS, callback=told.append)
+    assert len(told) == 3
+
+
+def test_a_callback_is_no_part_of_the_estimator() -> None:
+    model = fit("greedy", lambda _: False)
+    assert "callback" not in model.get_params()
+    assert pickle.loads(pickle.dumps(model)).predict(SPARSE[0]).shape == (150,)
+
+
+def test_pixels_are_labelled_by_an_estimator_that_is_listened_to() -> None:
+    images = np.random.default_rng(0).normal(size=(2, 9, 9))
+    labels = (images > 0).astype(int)
+    told: list[FitEvent] = []
+    labeler = PixelLabeler(GreedyForestClassifier(3), (3, 3), n_windows=50, random_state=0)
+    labeler.fit(images, labels, callback=told.append)
+    assert [event.number for event in told] == [1, 2, 3]
+    other = PixelLabeler(make_pipeline(GreedyForestClassifier(3)), (3, 3), n_windows=50)
+    with pytest.raises(TypeError, match=r"callback was given, but estimator=Pipeline takes none"):
+        other.fit(images, labels, callback=told.append)
+
+
+def test_refinement_of_leaves_is_heard_and_stopped() -> None:
+    forest = fit("greedy")
+    told: list[FitEvent] = []
+    whole = spinney.refine_leaves(forest, *SPARSE, loss="log_loss", callback=told.append)
+    assert [event.number for event in told] == list(range(1, len(told) + 1))
+    assert len(told) > 3
+    objectives = [event.objective for event in told]
+    assert objectives == sorted(objectives, reverse=True)
+    assert not whole.stopped_by_callback_
+    stopped = spinney.refine_leaves(
+        forest, *SPARSE, loss="log_loss", callback=lambda event: event.number == 2
+    )
+    assert stopped.stopped_by_callback_
+    assert not np.array_equal(stopped.leaf_values_, whole.leaf_values_)
+    assert stopped.predict(SPARSE[0]).shape == (150,)
+    again = pickle.loads(pickle.dumps(stopped))
+    assert again.stopped_by_callback_
+    assert not again.fit(*SPARSE).stopped_by_callback_

@@ -1,0 +1,89 @@
+"""Trees in few bytes."""
+
+import numpy as np
+import pytest
+
+from spinney.inspection.report.blocks import unpack
+from spinney.inspection.report.subject import Rows
+from spinney.inspection.report.trees import packed_trees, tree_arrays
+from tests.export.models import fitted
+from tests.inspection.report.forests import random_forest
+from tests.small_models import FORESTS, small_model
+
+EVERYTHING = 10**9
+
+
+def hyperplanes(arrays, n_features, name="split"):
+    """Dense rows of weights, read as the page reads them."""
+    rows = np.zeros((len(arrays[f"{name}Lengths"]), n_features))
+    weights, place = arrays[f"{name}Weights"].astype(float), 0
+    for row, length in enumerate(arrays[f"{name}Lengths"]):
+        columns = np.cumsum(arrays[f"{name}Steps"][place : place + length], dtype=np.int64)
+        scale = arrays.get(f"{name}WeightsScales", np.ones(row + 1))[row]
+        rows[row, columns] = weights[place : place + length] * scale
+        place += length
+    return rows
+
+
+def dense(tree):
+    rows = np.zeros((tree.n_nodes, tree.n_features))
+    owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.split_indptr))
+    rows[owner, tree.split_indices] = tree.split_weights
+    return rows[tree.split_nodes]
+
+
+@pytest.mark.parametrize("family", FORESTS)
+def test_small_trees_are_exact(family):
+    subject = small_model(family)._subject()
+    packed = packed_trees(subject, None, EVERYTHING)
+    assert packed.precision == "float32"
+    for tree, block in zip(subject.forest.trees, packed.blocks, strict=True):
+        arrays = unpack(block)
+        np.testing.assert_array_equal(arrays["isSplit"], tree.left >= 0)
+        np.testing.assert_array_equal(arrays["bias"], tree.bias[tree.split_nodes])
+        np.testing.assert_array_equal(hyperplanes(arrays, tree.n_features), dense(tree))
+        values = arrays["leafValues"].reshape(tree.leaf_values.shape)
+        np.testing.assert_allclose(values, tree.leaf_values, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("precision", "share"), [("int16", 2.0**-16), ("int8", 2.0**-8)])
+def test_rounded_weights_are_off_by_half_a_step_at_most(precision, share):
+    tree = random_forest(1, depth=3, n_features=40, n_weights=12).trees_[0]
+    exact = dense(tree)
+    found = hyperplanes(tree_arrays(tree, precision), tree.n_features)
+    steps = np.abs(exact).max(axis=1, keepdims=True)
+    assert (np.abs(found - exact) <= 1.01 * share * steps).all()
+
+
+@pytest.mark.parametrize("precision", ["int16", "int8"])
+def test_linear_leaves_can_be_rounded_too(precision):
+    tree = fitted("wide linear tree").tree_
+    found = tree_arrays(tree, precision)
+    np.testing.assert_array_equal(found["leafValues"], tree.leaf_values)
+    assert found["leafWeights"].dtype == precision
+    assert len(found["leafWeights"]) == len(tree.leaf_weights)
+
+
+def test_large_forests_are_rounded_and_then_cut():
+    subject = random_forest(12, depth=5, n_features=100, n_weights=50)._subject()
+    all_sizes = sum(len(block) for block in packed_trees(subject, None, EVERYTHING).blocks)
+    seen = []
+    for budget in (all_sizes, int(0.8 * all_sizes), int(0.5 * all_sizes), int(0.2 * all_sizes)):
+        packed = packed_trees(subject, None, budget)
+        assert sum(len(block) for block in packed.blocks) <= budget
+        seen.append((packed.precision, len(packed.blocks) == 12))
+    assert seen == [("float32", True), ("int16", True), ("int8", True), ("int8", False)]
+
+
+def test_rows_of_each_leaf_are_counted_by_class():
+    model = small_model("tao_forest_classifier")
+    X = np.random.default_rng(0).normal(size=(70, 3)).astype(np.float32)
+    truth = np.arange(70) % 3
+    rows = Rows(X, X, model.predict(X), None, truth)
+    for number, block in enumerate(packed_trees(model._subject(), rows, EVERYTHING).blocks):
+        arrays, tree = unpack(block), model.trees_[number]
+        wanted = np.zeros((tree.n_leaves, 3), dtype=int)
+        np.add.at(wanted, (tree.leaf_index[model.apply(X)[:, number]], truth), 1)
+        found = np.zeros(wanted.size, dtype=int)
+        found[np.cumsum(arrays["reachedSteps"], dtype=int)] = arrays["reachedCounts"]
+        np.testing.assert_array_equal(found.reshape(wanted.shape), wanted)
