@@ -14,8 +14,8 @@ import pytest
 from sklearn.utils.validation import check_array
 
 from spinney import TAOTreeClassifier
+from spinney.data import validation
 from spinney.data.tables.direct import has_names, plain_numbers
-from spinney.estimators import validation
 
 PLAIN = {
     "floats": {"a": [1.5, np.nan], "b": [2.0, -0.0]},
