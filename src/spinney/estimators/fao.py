@@ -25,14 +25,14 @@ from spinney.data.checks import check_boolean, check_integer, check_real
 from spinney.ensembles.averaging import AveragingPlan, ForestSaving, average_forests
 from spinney.ensembles.calibration import FEW_FORESTS
 from spinney.ensembles.copies import GappedCopies
-from spinney.estimators.additive import SummedClassifier, SummedForest, SummedRegressor
-from spinney.estimators.fao_forests import FittedForests, Iterations
-from spinney.estimators.forest_start import (
+from spinney.ensembles.given_starts import (
     check_forest_init,
     given_starts,
     is_forest,
     is_forest_word,
 )
+from spinney.estimators.additive import SummedClassifier, SummedForest, SummedRegressor
+from spinney.estimators.fao_forests import FittedForests, Iterations
 from spinney.estimators.held_out import HeldOut
 from spinney.estimators.parameters import check_alpha, check_copies
 from spinney.fitting.events import model_so_far

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -22,7 +22,6 @@ from sklearn.utils.validation import (
 
 from spinney.algorithms.leaves import LeafTask, solve_leaves
 from spinney.algorithms.losses import ForestLoss
-from spinney.data import as_rows
 from spinney.data.checks import check_n_jobs, check_real
 from spinney.data.class_weight import class_factors
 from spinney.data.encoded import class_indicators
@@ -32,18 +31,18 @@ from spinney.data.validation import (
     check_sample_weight,
     check_targets,
     check_total_weight,
-    check_training_rows,
 )
+from spinney.ensembles.fitted_leaves import (
+    check_has_leaves,
+    leaf_numbers,
+    leaf_reader,
+    training_leaves,
+    warn_of_linear_leaves,
+)
+from spinney.ensembles.fitted_trees import trees_with_values
 from spinney.estimators.base import Estimator
 from spinney.estimators.parameters import SCORE_LOSSES, check_loss
 from spinney.estimators.predictor import Compilable
-from spinney.estimators.refinable import (
-    check_has_leaves,
-    library_of,
-    own_trees,
-    warn_of_linear_leaves,
-)
-from spinney.estimators.refined_trees import trees_with_values
 from spinney.estimators.reported import Reported
 from spinney.fitting.events import nothing_yet
 from spinney.fitting.progress import Asked, FitEvent, Progress, check_callback
@@ -52,9 +51,6 @@ from spinney.tree.readout import Readout, finish_of
 
 #: Rounds on the bound of a loss, at most; most forests need fewer.
 MOST_ROUNDS = 300
-
-#: Rows whose leaves another library is asked for at once.
-ROWS_AT_ONCE = 1 << 16
 
 VALUE_LOSSES = ("squared_error",)
 
@@ -180,14 +176,14 @@ class _RefinedForest(Compilable, Reported):
 
         `outputs` and `weights` are what the fit of the forest learned means of levels from.
         """
-        reached = training_leaves(self.forest, X, outputs, weights)
+        n_threads = int(effective_n_jobs(self.n_jobs))
+        reached = training_leaves(self.forest, X, outputs, weights, n_threads)
         ids = [np.unique(of_tree) for of_tree in reached.T]
         n_leaves = sum(len(of_tree) for of_tree in ids)
         leaves = np.empty(reached.T.shape, dtype=np.uint32)
-        for tree, numbers in enumerate(_numbered(reached, ids)):
+        for tree, numbers in enumerate(leaf_numbers(reached, ids)):
             leaves[tree] = numbers
         del reached
-        n_threads = int(effective_n_jobs(self.n_jobs))
         progress = Progress(type(self).__name__, [] if callback is None else [Asked(callback)])
         progress.begin("iteration", 1 if task.loss.n_rounds == 1 else MOST_ROUNDS)
         values, _ = solve_leaves(
@@ -230,7 +226,7 @@ class _RefinedForest(Compilable, Reported):
         check_is_fitted(self, "leaf_values_")
         reached = leaf_reader(self.forest)(X)
         sums = np.zeros((len(reached), self.leaf_values_.shape[1]))
-        for numbers in _numbered(reached, self._leaf_ids):
+        for numbers in leaf_numbers(reached, self._leaf_ids):
             # A leaf that no training row reached has nothing to say.
             sums += np.where((numbers >= 0)[:, None], self.leaf_values_[numbers], 0.0)
         return sums
@@ -246,17 +242,6 @@ def _asks(progress: Progress) -> Callable[[int, float, float], bool] | None:
         return progress.tell(event, nothing_yet)
 
     return after_round
-
-
-def _numbered(
-    reached: NDArray[np.int64], ids: list[NDArray[np.int64]]
-) -> Iterator[NDArray[np.int64]]:
-    """Number of the leaf of each row through all trees, tree by tree; -1 if it is not in `ids`."""
-    first = 0
-    for of_tree, known in zip(reached.T, ids, strict=True):
-        place = np.minimum(np.searchsorted(known, of_tree), len(known) - 1)
-        yield np.where(known[place] == of_tree, first + place, -1)
-        first += len(known)
 
 
 class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[misc]
@@ -548,81 +533,3 @@ def _codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
         )
     order = np.argsort(classes, kind="stable")
     return order[np.searchsorted(classes, labels, sorter=order)].astype(np.int32)
-
-
-def training_leaves(
-    forest: Any,
-    X: ArrayLike,
-    outputs: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> NDArray[np.int64]:
-    """Leaf of each training row in each tree, numbered as by `leaf_reader`.
-
-    A forest of spinney that has learned means of levels reads its training rows by the means of
-    other folds, so that no row is put into a leaf by its own target.
-    """
-    if not isinstance(forest, Estimator) or forest.encoding_ is None:
-        return leaf_reader(forest)(X)
-    rows = as_rows(check_training_rows(forest, X, outputs, weights))
-    found = own_trees(forest).apply(rows, n_threads=forest._n_threads())
-    return found.astype(np.int64)
-
-
-def leaf_reader(forest: Any) -> Callable[[ArrayLike], NDArray[np.int64]]:
-    """Function that gives the leaf of each row in each tree of a fitted forest, in any numbering.
-
-    Trees for single classes, as gradient boosting has them, count as trees of the forest.
-    """
-    library = library_of(forest)
-    if library == "lightgbm":
-        read = _of_lightgbm
-    elif library == "catboost":
-        read = _of_catboost
-    elif hasattr(forest, "apply"):
-        read = _of_apply
-    elif all(hasattr(tree, "apply") for tree in getattr(forest, "estimators_", [None])):
-        read = _of_single_trees
-    else:
-        raise TypeError(
-            f"forest={type(forest).__name__} does not tell the leaves of a row; give a forest of "
-            "spinney, scikit-learn, XGBoost, LightGBM or CatBoost that has an apply method; try "
-            "RandomForestClassifier in place of HistGradientBoostingClassifier."
-        )
-
-    def leaves(X: ArrayLike) -> NDArray[np.int64]:
-        found = np.concatenate([np.asarray(read(forest, rows)) for rows in _blocks_of(X)])
-        return found.reshape(len(found), -1).astype(np.int64, copy=False)
-
-    return leaves
-
-
-def _blocks_of(X: ArrayLike) -> Iterator[ArrayLike]:
-    """Rows of a long array in blocks: other libraries do not answer Ctrl-C while they read one."""
-    if not isinstance(X, np.ndarray) or len(X) <= ROWS_AT_ONCE:
-        yield X
-        return
-    for first in range(0, len(X), ROWS_AT_ONCE):
-        yield X[first : first + ROWS_AT_ONCE]
-
-
-def _of_apply(forest: Any, X: ArrayLike) -> Any:
-    return forest.apply(X)
-
-
-def _of_lightgbm(forest: Any, X: ArrayLike) -> Any:
-    return forest.predict(X, pred_leaf=True)
-
-
-def _of_catboost(forest: Any, X: ArrayLike) -> Any:
-    return forest.calc_leaf_indexes(X)
-
-
-def _of_single_trees(forest: Any, X: ArrayLike) -> Any:
-    """Leaves in the trees of an ensemble that knows nothing of leaves, as bagging or AdaBoost."""
-    rows = validate_data(
-        forest, X, reset=False, accept_sparse="csr", dtype=None, ensure_all_finite=False
-    )
-    every = [slice(None)] * len(forest.estimators_)
-    columns = getattr(forest, "estimators_features_", every)
-    pairs = zip(forest.estimators_, columns, strict=True)
-    return np.column_stack([tree.apply(rows[:, used]) for tree, used in pairs])

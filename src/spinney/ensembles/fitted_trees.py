@@ -1,4 +1,4 @@
-"""The trees of a forest with other constants in their leaves, in the layout of this library."""
+"""The trees of a fitted forest, ours or scikit-learn's, in the layout of this library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.tree.convert import from_sklearn
+from spinney.tree.forest import Forest
 from spinney.tree.structure import Tree, breadth_first
+
+
+def own_forest(forest: Any) -> Forest | None:
+    """Trees of a fitted estimator of spinney; None if another library has grown them."""
+    if isinstance(getattr(forest, "forest_", None), Forest):
+        of_many: Forest = forest.forest_
+        return of_many
+    tree = getattr(forest, "tree_", None)
+    return Forest.of(tree) if isinstance(tree, Tree) else None
+
+
+def members_of(forest: Any) -> NDArray[np.object_]:
+    """Estimators that a forest of scikit-learn holds; gradient boosting has a table of them."""
+    return np.ravel(np.asarray(forest.estimators_, dtype=object))
 
 
 def trees_with_values(
@@ -28,7 +43,7 @@ def trees_with_values(
         Values of these leaves, one tree after the other. All other leaves get zeros.
     """
     first = 0
-    for (tree, numbers), known in zip(_trees_of(forest), leaf_ids, strict=True):
+    for (tree, numbers), known in zip(_numbered_trees(forest), leaf_ids, strict=True):
         of_tree = values[first : first + len(known)]
         first += len(known)
         leaves = numbers[tree.leaf_nodes]
@@ -37,13 +52,12 @@ def trees_with_values(
         yield _with_constants(tree, found)
 
 
-def _trees_of(forest: Any) -> list[tuple[Tree, NDArray[np.int64]]]:
+def _numbered_trees(forest: Any) -> list[tuple[Tree, NDArray[np.int64]]]:
     """Each tree, and what `forest` calls its nodes."""
-    given = forest.trees_ if hasattr(forest, "trees_") else [getattr(forest, "tree_", None)]
-    own = [tree for tree in given if isinstance(tree, Tree)]
-    if own:
-        return [(tree, np.arange(tree.n_nodes, dtype=np.int64)) for tree in own]
-    members = np.ravel(getattr(forest, "estimators_", [forest]))
+    own = own_forest(forest)
+    if own is not None:
+        return [(tree, np.arange(tree.n_nodes, dtype=np.int64)) for tree in own.trees]
+    members = members_of(forest) if hasattr(forest, "estimators_") else [forest]
     has_own_columns = hasattr(forest, "estimators_features_")
     if has_own_columns or not all(hasattr(member, "tree_") for member in members):
         raise TypeError(

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import BaseEnsemble
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.algorithms.fao import kind_of_split
+from spinney.ensembles.fitted_trees import members_of, own_forest
 from spinney.ensembles.plan import widen
 from spinney.ensembles.tree_start import check_init, check_splits, unfrozen
-from spinney.estimators.forest_base import ForestEstimator
 from spinney.tree.convert import from_sklearn
 from spinney.tree.structure import Tree
 
@@ -38,7 +37,9 @@ def is_forest_word(init: object) -> bool:
 
 def is_forest(init: object) -> bool:
     """Whether `init` is a forest of this library or of scikit-learn."""
-    return isinstance(unfrozen(init), ForestEstimator | BaseEnsemble)
+    given = unfrozen(init)
+    # Our forests have this property before they are fitted, too; our single trees do not have it.
+    return isinstance(given, BaseEnsemble) or hasattr(type(given), "trees_")
 
 
 def check_forest_init(init: object, n_trees: int) -> None:
@@ -57,7 +58,8 @@ def check_forest_init(init: object, n_trees: int) -> None:
             f"init={name} is not fitted; give a fitted forest; try calling its fit first, or wrap "
             "it in sklearn.frozen.FrozenEstimator where estimators are cloned."
         ) from error
-    n_given = len(forest) if isinstance(forest, ForestEstimator) else len(_members(forest))
+    own = own_forest(forest)
+    n_given = len(members_of(forest)) if own is None else own.n_trees
     if n_given < n_trees:
         raise ValueError(
             f"init={name} has {n_given} trees, but n_forests * n_trees is {n_trees}; give a forest "
@@ -81,10 +83,11 @@ def given_starts(
 
 def _trees(forest: BaseEstimator) -> Iterator[Tree]:
     """Trees of a fitted forest, in order; those of gradient boosting one class after the other."""
-    if isinstance(forest, ForestEstimator):
-        yield from forest.trees_
+    own = own_forest(forest)
+    if own is not None:
+        yield from own.trees
         return
-    members = _members(forest)
+    members = members_of(forest)
     columns = getattr(forest, "estimators_features_", [None] * len(members))
     for member, used in zip(members, columns, strict=True):
         if not hasattr(member, "tree_"):
@@ -94,8 +97,3 @@ def _trees(forest: BaseEstimator) -> Iterator[Tree]:
             )
         tree = from_sklearn(member)
         yield tree if used is None else widen(tree, np.asarray(used), int(forest.n_features_in_))
-
-
-def _members(forest: BaseEstimator) -> NDArray[np.object_]:
-    """Estimators that a forest of scikit-learn holds; gradient boosting has a table of them."""
-    return np.ravel(np.asarray(forest.estimators_, dtype=object))

@@ -105,7 +105,7 @@ def test_the_splits_of_the_given_trees_are_the_start(forest: Any) -> None:
 
 def test_trees_are_dealt_out_to_the_forests_in_order() -> None:
     forest = TAOForestClassifier(6, **SMALL).fit(X, Y)
-    from spinney.estimators.forest_start import given_starts
+    from spinney.ensembles.given_starts import given_starts
 
     dealt = given_starts(forest, 2, 3, 6, "oblique")
     assert [tree for of_forest in dealt for tree in of_forest] == list(forest.trees_)
