@@ -168,7 +168,7 @@ def run_cell(model: BaseEstimator, table: Table, seed: int) -> Cell:
         model.fit(X, y)
         seconds = time.process_time() - began
     found = {"gain": noise_share(model.feature_importances_, is_noise)}
-    if isinstance(model, spinney.estimators.base.Estimator):
+    if isinstance(model, spinney.estimators.model.Model):
         model.set_params(importance_type="weight").fit(X, y)
         found["weight"] = noise_share(model.feature_importances_, is_noise)
         found["percent of fit"] = 100 * clock.seconds / seconds

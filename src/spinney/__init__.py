@@ -9,17 +9,14 @@ from spinney.estimators import (
     CO2ForestRegressor,
     CO2TreeClassifier,
     CO2TreeRegressor,
-    CO2Tuning,
     FAOForestClassifier,
     FAOForestRegressor,
-    FAOTuning,
     GreedyForestClassifier,
     GreedyForestRegressor,
     RandomDecisionForestClassifier,
     RandomStructure,
     RefinedForestClassifier,
     RefinedForestRegressor,
-    RegularizationPath,
     TAOBoostClassifier,
     TAOForestClassifier,
     TAOForestRegressor,
@@ -28,9 +25,6 @@ from spinney.estimators import (
     TAOTreeClassifier,
     TAOTreeRegressor,
     refine_leaves,
-    regularization_path,
-    tune_co2,
-    tune_fao,
 )
 from spinney.export import (
     CSource,
@@ -45,6 +39,14 @@ from spinney.export import (
 )
 from spinney.fitting.progress import FitEvent
 from spinney.inspection.explanations import Explanation, NearestChange, explain, nearest_change
+from spinney.selection import (
+    CO2Tuning,
+    FAOTuning,
+    RegularizationPath,
+    regularization_path,
+    tune_co2,
+    tune_fao,
+)
 from spinney.storage import DamagedFileError
 from spinney.tree import Tree
 

@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 
 from spinney import CO2ForestClassifier, CO2ForestRegressor, GreedyForestClassifier, tune_co2
-from spinney.estimators.held_out import hold_out
+from spinney.selection.held_out import hold_out
 
 X, Y = make_classification(150, 6, n_informative=4, n_classes=3, random_state=0)
 XR, YR = make_regression(150, 6, noise=3.0, random_state=0)

@@ -192,7 +192,6 @@ def test_refit_goes_on_from_the_fitted_forests():
     assert forest.score(X_test, y_test) > few + 0.01
     assert len(forest.trees_) == 6
     assert forest.n_parameters_ < 3 * parameters
-    assert "_is_refit" not in vars(forest)
 
 
 def test_what_few_rows_do_not_need_is_there_again_for_many():
@@ -466,7 +465,7 @@ def test_rows_that_cannot_be_judged_are_refused_before_any_work(monkeypatch, y_v
     def no_work(*_: Any, **__: Any) -> None:
         raise AssertionError("work has begun")
 
-    monkeypatch.setattr("spinney.estimators.fao.average_forests", no_work)
+    monkeypatch.setattr("spinney.ensembles.averaging.grow_forest", no_work)
     with pytest.raises(ValueError, match=message):
         classifier().fit(X, NAMES, X_val=X[:2], y_val=y_val)
 

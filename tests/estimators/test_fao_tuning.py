@@ -13,7 +13,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 
 from spinney import FAOForestClassifier, FAOForestRegressor, tune_fao
-from spinney.estimators.held_out import hold_out
+from spinney.selection.held_out import hold_out
 
 X, Y = make_classification(200, 6, n_informative=4, n_classes=3, random_state=0)
 XR, YR = make_regression(200, 6, noise=3.0, random_state=0)

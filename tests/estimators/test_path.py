@@ -16,10 +16,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-import spinney.estimators.path as path_module
+import spinney.selection.path as path_module
 from spinney import RegularizationPath, TAOTreeClassifier, TAOTreeRegressor, regularization_path
-from spinney.estimators.path import DEFAULT_ALPHAS
-from spinney.estimators.row_loss import mean_loss
+from spinney.selection.path import DEFAULT_ALPHAS
+from spinney.selection.row_loss import mean_loss
 
 X, Y = load_breast_cancer(return_X_y=True)
 X_FIT, X_VAL, Y_FIT, Y_VAL = train_test_split(X, Y, random_state=0)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney.estimators.sampling import (
+from spinney.estimators.parameter_checks import (
     alpha_of_trees,
     check_n_estimators,
     count_features,

@@ -247,7 +247,7 @@ def test_a_search_without_callbacks_makes_no_tasks(monkeypatch: pytest.MonkeyPat
     def fail(*_: Any) -> None:
         raise AssertionError("nobody listens")
 
-    monkeypatch.setattr("spinney.estimators.base.Tasks", fail)
+    monkeypatch.setattr("spinney.fitting.session.Tasks", fail)
     monkeypatch.setattr("spinney.fitting.progress.Progress.event", fail)
     search = GridSearchCV(
         GreedyForestClassifier(2), {"max_depth": [1, 2]}, cv=2, error_score="raise"

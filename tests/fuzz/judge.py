@@ -15,8 +15,7 @@ import numpy as np
 
 import spinney
 from spinney.ensembles.tree_start import unfrozen
-from spinney.estimators.forest_base import ForestEstimator
-from spinney.estimators.tree_base import TreeEstimator
+from spinney.estimators.model import Model
 from spinney.export.document import encode_model
 from spinney.images import NeighborFeatures, PixelLabeler
 from tests.small_models import answers
@@ -55,9 +54,9 @@ def trees_of(model: Any) -> list[spinney.Tree]:
         return trees_of(model.forest)
     if isinstance(model, PixelLabeler):
         return trees_of(unfrozen(getattr(model, "estimator_", None)))
-    if isinstance(model, ForestEstimator) and hasattr(model, "forest_"):
+    if isinstance(model, Model) and hasattr(model, "forest_"):
         return list(model.forest_.trees)
-    return [model.tree_] if isinstance(model, TreeEstimator) and hasattr(model, "tree_") else []
+    return [model.tree_] if isinstance(model, Model) and hasattr(model, "tree_") else []
 
 
 def check_slowly(tree: spinney.Tree) -> None:

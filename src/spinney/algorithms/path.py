@@ -6,7 +6,7 @@ who has rows that the path has not seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from spinney.algorithms.tao import OptimizedTree, TAOOptions, optimize_tree
@@ -19,9 +19,8 @@ def optimize_path(
     start: Topology | Tree,
     options: TAOOptions,
     alphas: Sequence[float],
-    after_tree: Callable[[OptimizedTree], None] | None = None,
-) -> list[OptimizedTree]:
-    """One optimised tree for each of `alphas`, in the order given.
+) -> Generator[OptimizedTree, None, None]:
+    """One optimised tree for each of `alphas`, in the order given, as they are done.
 
     Parameters
     ----------
@@ -33,8 +32,6 @@ def optimize_path(
         Its `alpha` is not used. Each tree gets `max_iter` sweeps.
     alphas : sequence of float
         The papers' λ; increasing, decreasing or in any order.
-    after_tree : callable, optional
-        Called with each tree when it is done.
 
     Notes
     -----
@@ -46,11 +43,7 @@ def optimize_path(
     ----------
     Bagged TAO trees, section 3 ("Finally, as TAO iterates ..."): trees over a regularisation path.
     """
-    path: list[OptimizedTree] = []
     for alpha in alphas:
         found = optimize_tree(problem, start, replace(options, alpha=float(alpha)))
-        path.append(found)
-        if after_tree is not None:
-            after_tree(found)
+        yield found
         start = found.unpruned
-    return path

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from spinney.data.problem import Problem, column_means
 from spinney.data.row_reader import RowReader
@@ -31,7 +32,7 @@ _BY_DTYPE = ", since a column is a category if it holds text or its dtype is cat
 
 
 def learn_encoding(
-    estimator: BaseEstimator,
+    estimator: Any,
     rows: Rows | Table,
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -59,7 +60,7 @@ def learn_typical(
     return typical_of_table(encoding, rows, problem.sample_weight)
 
 
-def check_same_categories(estimator: BaseEstimator, rows: Rows | Table) -> None:
+def check_same_categories(estimator: Any, rows: Rows | Table) -> None:
     """Raise if other numbers are categories than in the fit that this one goes on from.
 
     By name or by dtype: the trees would go on with the part that columns had, against what the

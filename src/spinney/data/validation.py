@@ -15,7 +15,6 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
@@ -51,7 +50,7 @@ _NUMBERS: dict[str, Any] = {
 LARGEST_SLOPE = 1e36
 
 
-def check_rows(estimator: BaseEstimator, X: object) -> Rows:
+def check_rows(estimator: Any, X: object) -> Rows:
     """Rows to predict, as float32; their columns must be those seen in ``fit``.
 
     A plain array of finite floats needs no more than a look at its shape: scikit-learn's checks
@@ -63,7 +62,7 @@ def check_rows(estimator: BaseEstimator, X: object) -> Rows:
 
 
 def check_training_rows(
-    estimator: BaseEstimator,
+    estimator: Any,
     X: object,
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -82,7 +81,7 @@ def check_training_rows(
     return rows
 
 
-def _given_rows(estimator: BaseEstimator, X: object) -> Rows | Table:
+def _given_rows(estimator: Any, X: object) -> Rows | Table:
     """Rows with the columns seen in ``fit``, before they become coordinates."""
     X = unbatched(X)
     names = column_names(estimator)
@@ -96,7 +95,7 @@ def _given_rows(estimator: BaseEstimator, X: object) -> Rows | Table:
 
 
 def _rows_of_known_columns(
-    estimator: BaseEstimator, X: object, names: tuple[str, ...] | None
+    estimator: Any, X: object, names: tuple[str, ...] | None
 ) -> Rows | Table | None:
     """Rows of a frame of which scikit-learn would find nothing to say, else None."""
     if not has_names(X, names):
@@ -107,7 +106,7 @@ def _rows_of_known_columns(
     return None if numbers is None else as_float32(numbers, names)
 
 
-def _is_plain(estimator: BaseEstimator, X: object) -> bool:
+def _is_plain(estimator: Any, X: object) -> bool:
     """Whether scikit-learn would find nothing to say about the rows."""
     return (
         type(X) is np.ndarray
@@ -132,7 +131,7 @@ def check_known_labels(classes: NDArray[Any], labels: NDArray[Any]) -> None:
 
 
 def check_rows_and_classes(
-    estimator: BaseEstimator, X: object, y: object, *, reset: bool
+    estimator: Any, X: object, y: object, *, reset: bool
 ) -> tuple[Rows | Table, NDArray[Any], NDArray[np.int32]]:
     """Training rows, the sorted class labels, and each row's position among them."""
     rows, labels = _rows_and_targets(estimator, X, y, reset=reset)
@@ -144,7 +143,7 @@ def check_rows_and_classes(
 
 
 def check_rows_and_targets(
-    estimator: BaseEstimator, X: object, y: object, *, reset: bool
+    estimator: Any, X: object, y: object, *, reset: bool
 ) -> tuple[Rows | Table, NDArray[np.float64]]:
     """Training rows and their numeric targets, float64 of shape (n_rows, n_outputs)."""
     check_numeric_texts(y)
@@ -155,7 +154,7 @@ def check_rows_and_targets(
 
 
 def _rows_and_targets(
-    estimator: BaseEstimator, X: object, y: object, *, reset: bool, **options: bool
+    estimator: Any, X: object, y: object, *, reset: bool, **options: bool
 ) -> tuple[Rows | Table, NDArray[Any]]:
     """Training rows, of which values may be missing, and their targets."""
     X = unbatched(X)
@@ -169,7 +168,7 @@ def _rows_and_targets(
     return table, check_X_y(unused, y, estimator=estimator, **options)[1]
 
 
-def _reads_numbers(estimator: BaseEstimator) -> bool:
+def _reads_numbers(estimator: Any) -> bool:
     """Whether all columns in training were numbers."""
     return estimator.encoding_ is None or bool(estimator.encoding_.is_numeric)
 
@@ -266,7 +265,7 @@ def _raise_overflow(
     )
 
 
-def column_names(estimator: BaseEstimator) -> tuple[str, ...] | None:
+def column_names(estimator: Any) -> tuple[str, ...] | None:
     """Names of the columns if the data had any."""
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else tuple(names.tolist())

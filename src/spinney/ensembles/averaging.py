@@ -12,10 +12,10 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from joblib import effective_n_jobs
 
@@ -25,7 +25,8 @@ from spinney.algorithms.trace import Trace
 from spinney.data import Problem
 from spinney.ensembles.copies import GappedCopies
 from spinney.ensembles.forest_starts import WITH_LEAVES, forest_start
-from spinney.ensembles.iteration_order import Hearing, IterationListener, PassedError, Trees
+from spinney.ensembles.iteration_order import IterationOrder, PassedError, Trees
+from spinney.ensembles.recipe import NO_STEPS, Outline, Steps
 from spinney.ensembles.seeds import COPIES, stream, tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.ensembles.stop import StopSignal
@@ -71,127 +72,124 @@ class AveragingPlan:
 
 
 @dataclass(frozen=True)
-class ForestSaving:
-    """Where forests were when an earlier run ended, and who takes their states in this one.
+class AveragedForests:
+    """Recipe of forests that are optimised independently, each jointly over all its trees."""
 
-    Attributes
-    ----------
-    runs : mapping of int to ForestRun
-        States by the number of the forest; others begin anew.
-    savers : mapping of int to callable
-        Each is offered the states of its forest.
-    """
-
-    runs: Mapping[int, ForestRun] = field(default_factory=dict)
-    savers: Mapping[int, Save[ForestRun]] = field(default_factory=dict)
-
-
-def average_forests(
-    problem: Problem,
-    start: StartRule,
-    options: FAOOptions,
-    plan: AveragingPlan,
-    first: int = 0,
-    n_jobs: int | None = None,
-    saving: ForestSaving | None = None,
-    listener: IterationListener | None = None,
-    saved: Sequence[OptimizedForest] = (),
-) -> Generator[OptimizedForest, None, None]:
-    """Forests number `first`, `first` + 1, ... of a plan, in order, as they are done.
-
-    Parameters
-    ----------
-    problem : Problem
-    start : StartRule
-        Of each tree of a forest that is not given.
-    options : FAOOptions
-        Its `n_threads` is set here.
-    plan : AveragingPlan
-    first : int, default=0
-        Forests before it are left as they are.
-    n_jobs : int or None, default=None
-        Forests at once, in threads unless a joblib context says otherwise. Where there are more
-        jobs than forests, a forest uses several threads.
-    saving : ForestSaving, optional
-    listener : IterationListener, optional
-        Hears of every iteration, in order, in the thread of the caller. Where it says stop, the
-        forest of that iteration is the last, and ends with it.
-    saved : sequence of OptimizedForest
-        The first of these forests, which an earlier run has finished.
-    """
-    task = _Task(problem, start, options, plan, n_jobs, saving or ForestSaving())
-    if listener is None:
-        yield from saved
-        yield from task.grown(first + len(saved), None)
-        return
-    hearing = Hearing(listener, first)
-    try:
-        with closing(_heard(task, first, saved, hearing)) as heard:
-            yield from heard
-    except PassedError as passed:
-        yield task.grown_until(hearing.forest, passed.number)
-
-
-def _heard(
-    task: _Task, first: int, saved: Sequence[OptimizedForest], hearing: Hearing
-) -> Generator[OptimizedForest, None, None]:
-    """Forests while a listener hears of them, up to the one that it stops at."""
-    for forest in saved:
-        hearing.restore_forest(forest)
-        yield forest
-        if hearing.is_stopped:
-            return
-        hearing.next_forest()
-    with closing(task.grown(first + len(saved), hearing)) as grown:
-        for forest in grown:
-            hearing.end_forest(forest)
-            yield forest
-            if hearing.is_stopped:
-                return
-            hearing.next_forest()
-
-
-@dataclass(frozen=True)
-class _Task:
-    """How forests are grown."""
-
-    problem: Problem
     start: StartRule
     options: FAOOptions
     plan: AveragingPlan
-    n_jobs: int | None
-    saving: ForestSaving
+    n_jobs: int | None = None
+    kind: ClassVar[type[OptimizedForest]] = OptimizedForest
+    is_saved_by_part: ClassVar[bool] = True
 
-    def grown(self, first: int, hearing: Hearing | None) -> Generator[OptimizedForest, None, None]:
+    @property
+    def n_parts(self) -> int:
+        """Number of forests."""
+        return self.plan.n_forests
+
+    def outline(self, n_known: int) -> Outline:
+        """Iterations are counted, anew in each forest."""
+        n_forests = self.plan.n_forests
+        return Outline(
+            "iteration", self.options.max_iter, n_forests=n_forests, first_forest=n_known
+        )
+
+    def few(self, n_forests: int) -> AveragedForests:
+        """So many forests of the same kind that start anew: given trees may know any row."""
+        plan = replace(self.plan, n_forests=n_forests, given=(), grown=())
+        options = replace(self.options, keeps_iterations=False, average_last=1)
+        return replace(self, plan=plan, options=options)
+
+    def parts(
+        self,
+        problem: Problem,
+        known: Sequence[OptimizedForest] = (),
+        saved: Sequence[OptimizedForest] = (),
+        steps: Steps = NO_STEPS,
+    ) -> Generator[OptimizedForest, None, None]:
+        """Saved forests, then those that follow, as they are done.
+
+        A forest after one of whose iterations the fit is to end ends there, and is the last.
+        """
+        first = len(known)
+        work = _Work(self, problem, first, steps)
+        if not steps.is_heard:
+            yield from saved
+            yield from work.grown(first + len(saved), None)
+            return
+        order = IterationOrder(steps, first)
+        try:
+            with closing(_in_order(work, saved, order)) as forests:
+                yield from forests
+        except PassedError as passed:
+            yield work.grown_until(order.forest, passed)
+
+
+def _in_order(
+    work: _Work, saved: Sequence[OptimizedForest], order: IterationOrder
+) -> Generator[OptimizedForest, None, None]:
+    """Forests while their iterations are heard, up to the one at which the fit is to end."""
+    for forest in saved:
+        order.restore_forest(forest)
+        yield forest
+        if order.is_stopped:
+            return
+        order.next_forest()
+    with closing(work.grown(order.forest, order)) as grown:
+        for forest in grown:
+            order.end_forest(forest)
+            yield forest
+            if order.is_stopped:
+                return
+            order.next_forest()
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Growing the forests of a recipe for one task."""
+
+    recipe: AveragedForests
+    problem: Problem
+    first: int
+    steps: Steps
+
+    def grown(
+        self, first: int, order: IterationOrder | None
+    ) -> Generator[OptimizedForest, None, None]:
         """Forests from number `first` on."""
-        arguments = self._arguments(range(first, self.plan.n_forests), hearing)
-        if hearing is None or not is_in_threads(self.n_jobs):
-            return work_in_order(grow_forest, arguments, self.n_jobs)
-        hearing.open()
+        n_jobs = self.recipe.n_jobs
+        arguments = self._arguments(range(first, self.recipe.n_parts), order)
+        if order is None or not is_in_threads(n_jobs):
+            return work_in_order(grow_forest, arguments, n_jobs)
+        order.open()
         stop = StopSignal()
-        parts = start_work(grow_forest, arguments, self.n_jobs, stop)
-        return hearing.listen(parts, stop)
+        return order.listen(start_work(grow_forest, arguments, n_jobs, stop), stop)
 
-    def grown_until(self, forest: int, n_iterations: int) -> OptimizedForest:
-        """One forest that ends after so many iterations; those after it do not change it."""
+    def grown_until(self, forest: int, passed: PassedError) -> OptimizedForest:
+        """One forest that ends after an iteration; those after it do not change it."""
 
         def is_enough(trace: Trace, trees: Trees) -> bool:
             del trees
-            return trace.phase.count("leaves") >= n_iterations
+            return trace.phase.count("leaves") >= passed.number
 
-        options = replace(self.options, n_threads=int(effective_n_jobs(self.n_jobs)))
+        n_threads = int(effective_n_jobs(self.recipe.n_jobs))
+        options = replace(self.recipe.options, n_threads=n_threads)
+        start, plan = self.recipe.start, self.recipe.plan
         return grow_forest(
-            StopSignal(), self.problem, self.start, options, self.plan, forest, tell=is_enough
+            StopSignal(), self.problem, start, options, plan, forest, passed.run, None, is_enough
         )
 
-    def _arguments(self, forests: range, hearing: Hearing | None) -> Iterator[tuple[Any, ...]]:
-        n_workers = int(effective_n_jobs(self.n_jobs))
-        options = replace(self.options, n_threads=max(1, n_workers // max(1, len(forests))))
+    def _arguments(self, forests: range, order: IterationOrder | None) -> Iterator[tuple[Any, ...]]:
+        recipe, n_workers = self.recipe, int(effective_n_jobs(self.recipe.n_jobs))
+        options = replace(recipe.options, n_threads=max(1, n_workers // max(1, len(forests))))
+        runs = self.steps.runs(ForestRun)
         for forest in forests:
-            run = self.saving.runs.get(forest)
-            tell = None if hearing is None else hearing.speaker(forest, run)
-            saver = self.saving.savers.get(forest)
-            yield self.problem, self.start, options, self.plan, forest, run, saver, tell
+            run, save = runs.get(forest - self.first), self.steps.saver(forest - self.first)
+            tell = None
+            if order is not None:
+                tell = order.reporter(forest, run, save)
+                save = tell.save
+            yield self.problem, recipe.start, options, recipe.plan, forest, run, save, tell
 
 
 def grow_forest(

@@ -12,9 +12,12 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
+import numpy as np
 from joblib import effective_n_jobs
 
 from spinney.algorithms.tao import (
@@ -25,7 +28,8 @@ from spinney.algorithms.tao import (
     optimize_tree,
 )
 from spinney.data import Problem, take_columns
-from spinney.ensembles.plan import SamplePlan, widen
+from spinney.ensembles.plan import GrownTree, SamplePlan, widen
+from spinney.ensembles.recipe import NO_STEPS, Outline, Steps
 from spinney.ensembles.seeds import tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.ensembles.stop import StopSignal
@@ -54,6 +58,53 @@ class BaggingPlan(SamplePlan):
     def start_seed(self, tree: int) -> int:
         """Seed of a tree's structure and first hyperplanes."""
         return tree_seed(self.seed, 0 if self.start == "same" else tree)
+
+
+@dataclass(frozen=True)
+class BaggedTrees:
+    """Recipe of trees that are optimised independently, or each from the one before it."""
+
+    start: StartRule
+    options: TAOOptions
+    plan: BaggingPlan
+    n_jobs: int | None
+    kind: ClassVar[type[GrownTree]] = GrownTree
+    is_saved_by_part: ClassVar[bool] = True
+
+    @property
+    def n_parts(self) -> int:
+        """Number of trees."""
+        return len(self.plan.alphas)
+
+    def outline(self, n_known: int) -> Outline:
+        """Trees are counted."""
+        return Outline("tree", self.n_parts, first=n_known)
+
+    def few(self, n_trees: int) -> BaggedTrees:
+        """So many trees of the same kind, evenly taken from a path of penalties."""
+        evenly = np.linspace(0, self.n_parts - 1, n_trees).round().astype(int)
+        alphas = tuple(self.plan.alphas[number] for number in evenly)
+        return replace(self, plan=replace(self.plan, alphas=alphas))
+
+    def parts(
+        self,
+        problem: Problem,
+        known: Sequence[GrownTree] = (),
+        saved: Sequence[GrownTree] = (),
+        steps: Steps = NO_STEPS,
+    ) -> Generator[GrownTree, None, None]:
+        """Saved trees, then those that follow, as they are done."""
+        del steps
+        yield from saved
+        before = [*known, *saved]
+        last = before[-1].unpruned if before else None
+        options = replace(self.options, alpha=self.plan.alphas[0])
+        grown = bag_trees(problem, self.start, options, self.plan, len(before), last, self.n_jobs)
+        # Closed also if a listener fails or Ctrl-C comes between two trees: no worker goes on.
+        with closing(grown):
+            for found in grown:
+                goes_on = self.plan.start == "previous"
+                yield GrownTree(found.tree, found.trace, found.unpruned if goes_on else None)
 
 
 def bag_trees(

@@ -12,16 +12,21 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from spinney.algorithms.tao import OptimizedTree, TAOOptions, optimize_tree
 from spinney.algorithms.trace import Trace
 from spinney.data import Problem, counted_rows
+from spinney.data.warn_caller import warn_caller
 from spinney.ensembles.copies import GappedCopies
+from spinney.ensembles.recipe import NO_STEPS, Outline, Steps
 from spinney.ensembles.seeds import COPIES, ROWS, stream, tree_seed
 from spinney.ensembles.starts import StartRule
 from spinney.tree.gains import GainTask, gain_task
@@ -90,6 +95,72 @@ class BoostedTree:
     trace: Trace
     error: float
     weight: float
+
+
+@dataclass(frozen=True)
+class BoostedTrees:
+    """Recipe of trees that are boosted one after the other."""
+
+    start: StartRule
+    options: TAOOptions
+    rule: BoostingRule
+    seed: int
+    n_trees: int
+    kind: ClassVar[type[BoostedTree]] = BoostedTree
+    is_saved_by_part: ClassVar[bool] = True
+
+    @property
+    def n_parts(self) -> int:
+        """Number of trees, unless boosting comes to its end before."""
+        return self.n_trees
+
+    def outline(self, n_known: int) -> Outline:
+        """Rounds are counted."""
+        return Outline("round", self.n_trees, first=n_known)
+
+    def few(self, problem: Problem, n_trees: int) -> list[BoostedTree]:
+        """So many trees of the same kind, of another task; the last may be weak."""
+        grown = boost_trees(problem, self.start, self.options, self.rule, self.seed)
+        return list(islice(grown, n_trees))
+
+    def parts(
+        self,
+        problem: Problem,
+        known: Sequence[BoostedTree] = (),
+        saved: Sequence[BoostedTree] = (),
+        steps: Steps = NO_STEPS,
+    ) -> Generator[BoostedTree, None, None]:
+        """Saved trees, then those that follow; warns where boosting comes to its end.
+
+        If the first tree is no better than chance it is the whole forest.
+        """
+        del steps
+        yield from saved
+        before = [*known, *saved]
+        if len(before) == 1 and self.rule.is_weak(before[0].error):
+            return
+        given = [(member.tree, member.weight) for member in before]
+        n_trees = len(before)
+        for member in boost_trees(problem, self.start, self.options, self.rule, self.seed, given):
+            if self.rule.is_weak(member.error):
+                if self.rule.n_classes > 1:
+                    _warn_of_end(n_trees, member.error, self.rule)
+                if not n_trees:
+                    yield replace(member, weight=1.0)
+                return
+            yield member
+            n_trees += 1
+
+
+def _warn_of_end(n_trees: int, error: float, rule: BoostingRule) -> None:
+    """Say why there are fewer trees than were asked for."""
+    kept = f"the {n_trees} trees before it" if n_trees else "this tree alone"
+    warn_caller(
+        f"tree {n_trees + 1} has a weighted error of {error:.3g}, and boosting needs less than "
+        f"{rule.worst_error:.3g}; the forest is {kept}; try a larger max_depth or a smaller alpha"
+        + (', or algorithm="samme".' if rule.algorithm == "m1" else "."),
+        ConvergenceWarning,
+    )
 
 
 def boost_trees(

@@ -7,9 +7,9 @@ trees that are bagged or boosted first, or from the trees of a fitted forest.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.ensemble import BaseEnsemble
 from sklearn.utils.validation import check_is_fitted
 
@@ -81,7 +81,7 @@ def given_starts(
     return tuple(tuple(trees[first : first + n_trees]) for first in range(0, len(trees), n_trees))
 
 
-def _trees(forest: BaseEstimator) -> Iterator[Tree]:
+def _trees(forest: Any) -> Iterator[Tree]:
     """Trees of a fitted forest, in order; those of gradient boosting one class after the other."""
     own = own_forest(forest)
     if own is not None:

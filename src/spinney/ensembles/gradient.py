@@ -16,8 +16,9 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ from spinney.algorithms.fao import (
 from spinney.algorithms.losses import Array, ForestLoss
 from spinney.algorithms.trace import Trace
 from spinney.data import Problem
+from spinney.ensembles.recipe import NO_STEPS, Outline, Steps
 from spinney.ensembles.rows import draw_rows
 from spinney.ensembles.seeds import tree_seed
 from spinney.ensembles.starts import StartRule
@@ -63,6 +65,47 @@ class AddedTree:
 
     tree: Tree
     trace: Trace
+
+
+@dataclass(frozen=True, eq=False)
+class AddedTrees:
+    """Recipe of trees that are added one after the other.
+
+    `first` is what is said before any tree is asked, in the unit of the targets.
+    """
+
+    start: StartRule
+    options: FAOOptions
+    rule: GradientRule
+    seed: int
+    n_trees: int
+    first: Array
+    kind: ClassVar[type[AddedTree]] = AddedTree
+    is_saved_by_part: ClassVar[bool] = True
+
+    @property
+    def n_parts(self) -> int:
+        """Number of trees."""
+        return self.n_trees
+
+    def outline(self, n_known: int) -> Outline:
+        """Rounds are counted."""
+        return Outline("round", self.n_trees, first=n_known)
+
+    def parts(
+        self,
+        problem: Problem,
+        known: Sequence[AddedTree] = (),
+        saved: Sequence[AddedTree] = (),
+        steps: Steps = NO_STEPS,
+    ) -> Generator[AddedTree, None, None]:
+        """Saved trees, then those that follow, without end."""
+        del steps
+        yield from saved
+        given = [member.tree for member in (*known, *saved)]
+        yield from gradient_boost(
+            problem, self.start, self.options, self.rule, self.seed, given, self.first
+        )
 
 
 def gradient_boost(

@@ -10,17 +10,21 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from math import comb
+from typing import ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from spinney.algorithms.grow import GrowOptions, grow_tree
+from spinney.algorithms.grow import STEPPING_SPLITS, GrowOptions, grow_tree
 from spinney.data import Problem
-from spinney.ensembles.plan import SamplePlan
+from spinney.data.distinct import distinct_rows
+from spinney.ensembles.plan import GrownTree, SamplePlan
+from spinney.ensembles.recipe import NO_STEPS, Outline, Steps
 from spinney.ensembles.seeds import COLUMNS, stream
 from spinney.ensembles.stop import StopSignal
 from spinney.ensembles.workers import work_in_order
@@ -48,6 +52,86 @@ class SubspacePlan(SamplePlan):
 def count_subspaces(n_features: int, n_columns: int) -> int:
     """How many subspaces of some columns there are; 1 if `n_columns` is 0, for all columns."""
     return comb(n_features, n_columns) if n_columns else 1
+
+
+@dataclass(frozen=True)
+class GreedyTrees:
+    """Recipe of trees that are grown greedily and independently."""
+
+    options: GrowOptions
+    plan: SamplePlan
+    n_trees: int
+    n_jobs: int | None
+    kind: ClassVar[type[GrownTree]] = GrownTree
+    is_saved_by_part: ClassVar[bool] = True
+
+    @property
+    def n_parts(self) -> int:
+        """Number of trees."""
+        return self.n_trees
+
+    def outline(self, n_known: int) -> Outline:
+        """Trees are counted."""
+        return Outline("tree", self.n_trees, first=n_known)
+
+    def few(self, n_trees: int) -> GreedyTrees:
+        """The first so many of these trees."""
+        return replace(self, n_trees=n_trees)
+
+    def parts(
+        self,
+        problem: Problem,
+        known: Sequence[GrownTree] = (),
+        saved: Sequence[GrownTree] = (),
+        steps: Steps = NO_STEPS,
+    ) -> Generator[GrownTree, None, None]:
+        """Saved trees, then those that follow, as they are done."""
+        del steps
+        yield from saved
+        missing, plan = range(len(known) + len(saved), self.n_trees), self.plan
+        if plan.sees_all(problem.n_rows):
+            problem = grown_on(problem, self.options, int(effective_n_jobs(self.n_jobs)))
+            plan = replace(plan, n_samples=problem.n_rows)
+        grown = grow_forest(problem, self.options, plan, missing, n_jobs=self.n_jobs)
+        # Closed also if a listener fails or Ctrl-C comes between two trees: no worker goes on.
+        with closing(grown):
+            for tree in grown:
+                yield GrownTree(tree)
+
+
+@dataclass(frozen=True)
+class GreedyTree:
+    """Recipe of one tree, grown on all rows."""
+
+    options: GrowOptions
+    kind: ClassVar[type[GrownTree]] = GrownTree
+    is_saved_by_part: ClassVar[bool] = True
+    n_parts: ClassVar[int] = 1
+
+    def outline(self, n_known: int) -> Outline:
+        """The tree is counted."""
+        return Outline("tree", 1, first=n_known)
+
+    def parts(
+        self,
+        problem: Problem,
+        known: Sequence[GrownTree] = (),
+        saved: Sequence[GrownTree] = (),
+        steps: Steps = NO_STEPS,
+    ) -> Generator[GrownTree, None, None]:
+        """The tree, grown unless it was saved."""
+        del known, steps
+        yield from saved
+        if not saved:
+            rows = grown_on(problem, self.options, self.options.n_threads)
+            yield GrownTree(grow_tree(rows, self.options))
+
+
+def grown_on(problem: Problem, options: GrowOptions, n_threads: int) -> Problem:
+    """What trees that see all rows are grown on: alike rows are one where they mean steps."""
+    if options.split not in STEPPING_SPLITS:
+        return problem
+    return distinct_rows(problem, n_threads=n_threads)
 
 
 def grow_forest(

@@ -1,129 +1,104 @@
-"""Let a caller hear of the iterations of forests that are optimised at once.
+"""Bring the iterations of forests that are at work at once into order.
 
-Workers say what they have done whenever they have done it. The caller hears it in the order of the
-forests and their iterations, in its own thread, and may say stop. So what it hears, and where a fit
-ends by its word, does not depend on the number of workers.
+Workers report each iteration as it is done. The thread that called ``fit`` hears them forest by
+forest: those of a later forest wait until the forests before it are done. A worker never waits for
+an answer. If the fit is to end after an iteration that its worker has left behind, the forest is
+taken up again from the state it had then, so workers report such states too.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from queue import Empty, SimpleQueue
-from typing import Any, Protocol, TypeAlias
+from queue import SimpleQueue
+from typing import Any, TypeAlias
 
 from spinney.algorithms.fao import OptimizedForest
-from spinney.algorithms.state import ForestRun
+from spinney.algorithms.state import ForestRun, Save
 from spinney.algorithms.trace import Trace
-from spinney.ensembles.stop import StoppedError, StopSignal
+from spinney.ensembles.recipe import Step, Steps
+from spinney.ensembles.stop import StopSignal
 from spinney.tree.structure import Tree
 
-#: Seconds after which a worker that waits for an answer looks whether one will come.
-LOOK_PAUSE = 0.05
+#: States of a waiting forest that are kept at once; a stop goes on from the last one before it.
+MOST_RUNS = 8
 
 Trees: TypeAlias = Callable[[], tuple[Tree, ...]]
-MakesForest: TypeAlias = Callable[[], OptimizedForest]
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """One iteration of a forest: its number from 1, what it reached, and the forest if known."""
-
-    number: int
-    objective: float
-    loss: float
-    n_active: int
-    forest: MakesForest | None = None
-    is_restored: bool = False
-
-
-class IterationListener(Protocol):
-    """Who wants to hear of iterations."""
-
-    @property
-    def wants_forests(self) -> bool:
-        """Whether the forest after each iteration may be asked for."""
-
-    def notice(self, forest: int, number: int) -> None:
-        """An iteration is done, in any order."""
-
-    def hear(self, forest: int, iteration: Iteration) -> bool:
-        """An iteration is done, in order; True ends the work after it."""
 
 
 class PassedError(Exception):
-    """The work is to end after an iteration that its worker has left behind."""
+    """The fit is to end after an iteration that its worker has left behind.
 
-    def __init__(self, number: int) -> None:
+    Attributes
+    ----------
+    number : int
+        The iteration.
+    run : ForestRun or None
+        State of the forest after it or after an earlier one; None if none was reported.
+    """
+
+    def __init__(self, number: int, run: ForestRun | None) -> None:
         super().__init__(number)
         self.number = number
+        self.run = run
 
 
 def iterations_of(
     trace: Trace, first: int = 1, n_restored: int = 0, known: Sequence[tuple[Tree, ...]] = ()
-) -> Iterator[Iteration]:
+) -> Iterator[Step]:
     """Iterations of a trace from number `first` on; `known` holds the trees of those before."""
     entries = [entry for entry, phase in enumerate(trace.phase) if phase == "leaves"]
     for number, entry in enumerate(entries[first - 1 :], first):
-        forest = None
+        make_part = None
         if number <= len(known):
-            forest = partial(OptimizedForest, known[number - 1], trace.until(entry))
-        yield Iteration(
-            number,
-            trace.objective[entry],
-            trace.loss[entry],
-            trace.n_active[entry],
-            forest,
-            number <= n_restored,
-        )
+            make_part = partial(OptimizedForest, known[number - 1], trace.until(entry))
+        is_restored = number <= n_restored
+        yield Step.at(trace, entry, number, make_part=make_part, is_restored=is_restored)
 
 
-class Hearing:
-    """Brings the words of all workers into order.
+class IterationOrder:
+    """Hears the iterations of all forests, those of one forest after the other.
 
     Parameters
     ----------
-    listener : IterationListener
+    steps : Steps
+        Whom they are handed on to.
     first : int
-        Forest that is heard first.
+        Number of the first forest.
     """
 
-    def __init__(self, listener: IterationListener, first: int) -> None:
-        self._listener = listener
-        self.forest = first  # whose words are heard now
-        self._n_heard = 0  # of its iterations
-        self._n_restored: dict[int, int] = {}  # iterations that were done before, by forest
+    def __init__(self, steps: Steps, first: int) -> None:
+        self._steps = steps
+        self.forest = first  # whose iterations are heard now
         self.is_stopped = False
+        self._n_heard = 0  # of its iterations
+        self._last_run: ForestRun | None = None  # the last state of it that was reported
+        self._n_restored: dict[int, int] = {}  # iterations that were done before, by forest
+        self._waiting: dict[int, list[Step]] = {}  # of later forests
         self._owner = threading.get_ident()
-        self._words: SimpleQueue[Any] = SimpleQueue()
-        self._waiting: dict[int, list[Iteration]] = {}  # words of later forests
-        self._is_open = self._is_closed = False
+        self._reports: SimpleQueue[Any] = SimpleQueue()
+        self._is_open = False
 
     def open(self) -> None:
-        """Promise to listen to other threads; before that, what they say is lost."""
+        """Promise to listen to other threads; before that, what they report is lost."""
         self._is_open = True
 
-    def speaker(self, forest: int, run: ForestRun | None = None) -> Speaker:
-        """What the worker of a forest speaks into; `run` is where the forest was left."""
+    def reporter(
+        self, forest: int, run: ForestRun | None, save: Save[ForestRun] | None
+    ) -> Reporter:
+        """What the worker of a forest reports to; `run` is where the forest was left."""
         self._n_restored[forest] = 0 if run is None else run.n_iterations
-        return Speaker(self, forest, run)
+        return Reporter(self, forest, run, save)
 
-    def say(self, forest: int, said: list[Iteration]) -> bool:
-        """Say what has been done; called by workers. True if there is no need to go on."""
+    def report(self, forest: int, done: list[Step]) -> bool:
+        """Take what a worker has done. True if there is no need to go on."""
         if threading.get_ident() == self._owner:
-            return self._take(forest, said)
-        if not self._is_open:  # a worker of a backend that has no business with this thread
-            return False
-        answer: SimpleQueue[bool] = SimpleQueue()
-        self._words.put((forest, said, answer))
-        while True:
-            try:
-                return answer.get(timeout=LOOK_PAUSE)
-            except Empty:
-                if self._is_closed:
-                    raise StoppedError from None
+            return self._take(forest, done)
+        if self._is_open:  # else a worker of a backend that has no business with this thread
+            self._reports.put((forest, [self._as_it_is(step) for step in done]))
+        return False
 
     def restore_forest(self, found: OptimizedForest) -> None:
         """Hear of a forest that was done before."""
@@ -131,105 +106,134 @@ class Hearing:
         self.end_forest(found)
 
     def end_forest(self, found: OptimizedForest) -> None:
-        """Hear what no worker has said of a forest that is done; it may be of another process."""
+        """Hear what no worker has reported of a forest that is done, in another process say."""
         if not self.is_stopped:
             n_restored, first = self._n_restored[self.forest], self._n_heard + 1
             rest = iterations_of(found.trace, first, n_restored, found.iterations)
             self._take(self.forest, list(rest))
 
     def next_forest(self) -> None:
-        """Turn to the next forest, and hear what its worker has said already."""
-        self.forest, self._n_heard = self.forest + 1, 0
-        said = self._waiting.pop(self.forest, [])
-        if self._hear_all(said):
-            raise PassedError(self._n_heard)  # its worker has been told to go on
+        """Turn to the next forest, and hear what its worker has reported already."""
+        self.forest, self._n_heard, self._last_run = self.forest + 1, 0, None
+        if self._hear_all(self._waiting.pop(self.forest, [])):
+            raise self._passed()
 
     def listen(
         self, parts: Iterator[OptimizedForest], stop: StopSignal
     ) -> Generator[OptimizedForest, None, None]:
-        """The parts that workers hand over, in order, and in between all that they say.
+        """The forests that workers hand over, in order; between them, what they report is heard.
 
-        A thread of its own waits for the parts, since this one has to listen.
+        Workers cannot stop at an iteration by themselves, so the fit ends with a PassedError.
         """
         waiter = threading.Thread(target=self._wait_for, args=(parts,), daemon=True)
         waiter.start()
         try:
-            while (word := self._words.get()) is not None:
-                if isinstance(word, BaseException):
-                    raise word
-                if isinstance(word, OptimizedForest):
-                    yield word
-                else:
-                    forest, said, answer = word
-                    answer.put(self._take(forest, said))
+            while (report := self._reports.get()) is not None:
+                if isinstance(report, BaseException):
+                    raise report
+                if isinstance(report, OptimizedForest):
+                    yield report
+                elif self._take(*report):
+                    raise self._passed()
         finally:
-            self._is_closed = True
             stop.stop()
             waiter.join()
 
     def _wait_for(self, parts: Iterator[OptimizedForest]) -> None:
         try:
             for part in parts:
-                self._words.put(part)
+                self._reports.put(part)
         except BaseException as error:  # it belongs to the one who listens
-            self._words.put(error)
+            self._reports.put(error)
         else:
-            self._words.put(None)
+            self._reports.put(None)
 
-    def _take(self, forest: int, said: list[Iteration]) -> bool:
-        """Hear the words of the forest whose turn it is; keep those of others for later."""
-        for iteration in said:
-            self._listener.notice(forest, iteration.number)
+    def _as_it_is(self, step: Step) -> Step:
+        """A step whose forest and state are made now, before its worker goes on."""
+        if self._steps.wants_parts and step.make_part is not None:
+            step = replace(step, make_part=_constant(step.make_part()))
+        if self._steps.may_stop and step.make_run is not None:
+            return replace(step, make_run=_constant(step.make_run()))
+        return replace(step, make_run=None)
+
+    def _take(self, forest: int, done: list[Step]) -> bool:
+        """Hear the steps of the forest whose turn it is; keep those of others for later."""
+        for step in done:
+            self._steps.notice(forest, step.number)
         if forest == self.forest:
-            if self._hear_all(said) and self._n_heard < said[-1].number:
-                raise PassedError(self._n_heard)
+            if self._hear_all(done) and self._n_heard < done[-1].number:
+                raise self._passed()
             return self.is_stopped
-        if self._listener.wants_forests:
-            said = [_with_forest(iteration) for iteration in said]
-        self._waiting.setdefault(forest, []).extend(said)
+        self._waiting[forest] = _thinned([*self._waiting.get(forest, []), *done])
         return False
 
-    def _hear_all(self, said: list[Iteration]) -> bool:
-        """Hear words up to the one after which the work is to end, if there is one."""
-        for iteration in said:
-            self._n_heard = iteration.number
-            if self._listener.hear(self.forest, iteration):
+    def _hear_all(self, done: list[Step]) -> bool:
+        """Hear steps up to the one after which the fit is to end, if there is one."""
+        for step in done:
+            self._n_heard = step.number
+            if self._is_open and step.make_run is not None:
+                self._last_run = step.make_run()
+            if self._steps.hear(self.forest, step):
                 self.is_stopped = True
                 return True
         return False
 
-
-def _with_forest(iteration: Iteration) -> Iteration:
-    """An iteration whose forest is made now, while its worker waits."""
-    if iteration.forest is None:
-        return iteration
-    forest = iteration.forest()
-    return replace(iteration, forest=lambda: forest)
+    def _passed(self) -> PassedError:
+        return PassedError(self._n_heard, self._last_run)
 
 
-class Speaker:
-    """Says after each iteration of a forest what was done; has the form that the optimiser expects.
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value
 
-    In another process it does nothing: the caller hears of a forest when it is done.
+
+def _thinned(steps: list[Step]) -> list[Step]:
+    """The same steps; if many hold a state, every second of these lets it go."""
+    holders = [place for place, step in enumerate(steps) if step.make_run is not None]
+    if len(holders) > MOST_RUNS:
+        for place in holders[1::2]:
+            steps[place] = replace(steps[place], make_run=None)
+    return steps
+
+
+class Reporter:
+    """Reports each iteration of a forest; has the forms that the optimiser expects.
+
+    In another process it reports nothing: the whole forest comes back anyway.
     """
 
     def __init__(
-        self, hearing: Hearing | None = None, forest: int = 0, run: ForestRun | None = None
+        self,
+        order: IterationOrder | None = None,
+        forest: int = 0,
+        run: ForestRun | None = None,
+        save: Save[ForestRun] | None = None,
     ) -> None:
-        self._hearing = hearing
+        self._order = order
         self._forest = forest
         self._n_restored = 0 if run is None else run.n_iterations
         self._known = () if run is None else run.iterations
-        self._n_said = 0
+        self._n_reported = 0
+        self._save = save
+        self._make_run: Callable[[], ForestRun] | None = None
+
+    def save(self, make_run: Callable[[], ForestRun]) -> None:
+        """Take the state after an iteration, for the checkpoint and for a stop."""
+        self._make_run = make_run
+        if self._save is not None:
+            self._save(make_run)
 
     def __call__(self, trace: Trace, trees: Trees) -> bool:
-        """Say what has not been said yet; True if there is no need to go on."""
-        if self._hearing is None:
+        """Report what has not been reported yet; True if there is no need to go on."""
+        if self._order is None:
             return False
-        said = list(iterations_of(trace, self._n_said + 1, self._n_restored, self._known))
-        said[-1] = replace(said[-1], forest=lambda: OptimizedForest(trees(), trace.copied()))
-        self._n_said = said[-1].number
-        return self._hearing.say(self._forest, said)
+        done = list(iterations_of(trace, self._n_reported + 1, self._n_restored, self._known))
+        done[-1] = replace(
+            done[-1],
+            make_part=lambda: OptimizedForest(trees(), trace.copied()),
+            make_run=self._make_run,
+        )
+        self._n_reported = done[-1].number
+        return self._order.report(self._forest, done)
 
-    def __reduce__(self) -> tuple[type[Speaker], tuple[()]]:
-        return Speaker, ()
+    def __reduce__(self) -> tuple[type[Reporter], tuple[()]]:
+        return Reporter, ()

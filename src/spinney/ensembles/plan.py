@@ -12,10 +12,29 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.algorithms.trace import Trace
 from spinney.ensembles.seeds import COLUMNS, ROWS, stream, tree_seed
 from spinney.tree.structure import Tree
 
 Outputs: TypeAlias = Callable[[Tree], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """A finished tree of a forest.
+
+    Attributes
+    ----------
+    tree : Tree
+    trace : Trace or None
+        How it was optimised; None of a tree that was grown greedily.
+    unpruned : Tree or None
+        The same with all its nodes, if the next tree starts from it.
+    """
+
+    tree: Tree
+    trace: Trace | None = None
+    unpruned: Tree | None = None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ of :mod:`spinney.tree`; this module only chooses and checks.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +163,7 @@ def check_init(init: object, accepted: str = _ACCEPTED) -> None:
         )
 
 
-def _check_fitted_tree(estimator: BaseEstimator, accepted: str) -> None:
+def _check_fitted_tree(estimator: Any, accepted: str) -> None:
     """Raise unless the estimator is a tree that has been fitted."""
     name = type(estimator).__name__
     # Single trees can count their leaves, here and in scikit-learn; forests and others cannot.
@@ -192,7 +193,7 @@ def check_same_encoding(init: object, encoding: TableEncoding | None) -> None:
         )
 
 
-def unfrozen(estimator: object) -> object:
+def unfrozen(estimator: Any) -> Any:
     """The estimator inside a FrozenEstimator, or the estimator itself."""
     return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
 
@@ -266,9 +267,7 @@ def _with_all_classes(tree: Tree, codes: NDArray[np.int32], n_classes: int) -> T
     )
 
 
-def _tree_of(
-    estimator: BaseEstimator, problem: Problem, classes: NDArray[np.generic] | None
-) -> Tree:
+def _tree_of(estimator: Any, problem: Problem, classes: NDArray[np.generic] | None) -> Tree:
     """Tree of a fitted estimator, which must have solved the same kind of task."""
     if is_classifier(estimator) != bool(problem.n_classes):
         wanted = "classifier" if problem.n_classes else "regressor"

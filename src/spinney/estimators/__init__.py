@@ -1,4 +1,7 @@
-"""The scikit-learn face of the library: validate, call, store."""
+"""The scikit-learn face of the library: read, follow a recipe, store."""
+
+from importlib import import_module
+from typing import Any
 
 from spinney.ensembles.tree_start import RandomStructure
 from spinney.estimators.boost import TAOBoostClassifier
@@ -8,9 +11,7 @@ from spinney.estimators.co2 import (
     CO2TreeClassifier,
     CO2TreeRegressor,
 )
-from spinney.estimators.co2_tuning import CO2Tuning, tune_co2
 from spinney.estimators.fao import FAOForestClassifier, FAOForestRegressor
-from spinney.estimators.fao_tuning import FAOTuning, tune_fao
 from spinney.estimators.forest import TAOForestClassifier, TAOForestRegressor
 from spinney.estimators.gradient import (
     TAOGradientBoostingClassifier,
@@ -18,7 +19,6 @@ from spinney.estimators.gradient import (
 )
 from spinney.estimators.greedy import GreedyForestClassifier, GreedyForestRegressor
 from spinney.estimators.ho import RandomDecisionForestClassifier
-from spinney.estimators.path import RegularizationPath, regularization_path
 from spinney.estimators.refine import (
     RefinedForestClassifier,
     RefinedForestRegressor,
@@ -26,22 +26,29 @@ from spinney.estimators.refine import (
 )
 from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
 
+#: What was here in older releases and is one room further on.
+IN_SELECTION = (
+    "CO2Tuning",
+    "FAOTuning",
+    "RegularizationPath",
+    "regularization_path",
+    "tune_co2",
+    "tune_fao",
+)
+
 __all__ = [
     "CO2ForestClassifier",
     "CO2ForestRegressor",
     "CO2TreeClassifier",
     "CO2TreeRegressor",
-    "CO2Tuning",
     "FAOForestClassifier",
     "FAOForestRegressor",
-    "FAOTuning",
     "GreedyForestClassifier",
     "GreedyForestRegressor",
     "RandomDecisionForestClassifier",
     "RandomStructure",
     "RefinedForestClassifier",
     "RefinedForestRegressor",
-    "RegularizationPath",
     "TAOBoostClassifier",
     "TAOForestClassifier",
     "TAOForestRegressor",
@@ -50,7 +57,10 @@ __all__ = [
     "TAOTreeClassifier",
     "TAOTreeRegressor",
     "refine_leaves",
-    "regularization_path",
-    "tune_co2",
-    "tune_fao",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in IN_SELECTION:
+        return getattr(import_module("spinney.selection"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,25 +1,17 @@
-"""Scikit-learn estimator for boosted TAO trees.
-
-It validates, builds a problem, takes trees from :func:`spinney.ensembles.boosting.boost_trees` as
-long as they are wanted, and stores them. No algorithm lives here.
-"""
+"""The scikit-learn estimator for boosted TAO trees."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
-from typing import Any
+from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from spinney import _core
 from spinney.data import Problem
 from spinney.data.checks import check_boolean, check_choice
-from spinney.data.warn_caller import warn_caller
-from spinney.ensembles.boosting import BoostedTree, BoostingRule, RoundWeights, boost_trees
+from spinney.ensembles.boosting import BoostedTree, BoostedTrees, BoostingRule, RoundWeights
 from spinney.ensembles.calibration import (
     FEW_TREES,
     ProbabilityMap,
@@ -28,22 +20,25 @@ from spinney.ensembles.calibration import (
     map_of_votes,
 )
 from spinney.ensembles.copies import GappedCopies
-from spinney.estimators.early_stopping import BoostedForest
-from spinney.estimators.forest_base import VotingForest
-from spinney.estimators.parameters import check_copies
-from spinney.estimators.tao_base import TAOClassification
-from spinney.fitting.events import model_so_far, tell_tree
-from spinney.fitting.validation_curve import Judged, VoteWatch, given_classes
+from spinney.estimators.construction import estimator
+from spinney.estimators.optimised_tree import OptimisedTree, tao_options, tree_start
+from spinney.estimators.parameter_checks import CLASSIFICATION_LOSSES, check_copies
+from spinney.estimators.tasks import Classifier
+from spinney.estimators.validated import BoostedForest
+from spinney.fitting.fitted_record import are_weights, fitted, is_curve, numbers_of
+from spinney.fitting.loop import fit_parts
+from spinney.fitting.session import Session
+from spinney.fitting.validation_curve import Judged, VoteWatch
 from spinney.tree.forest import Forest
 from spinney.tree.gains import GainRule
 from spinney.tree.readout import Readout
 from spinney.tree.shares import vote_shares
-from spinney.tree.structure import Tree
 
 ALGORITHMS = ("samme", "m1")
 
 
-class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
+@estimator
+class TAOBoostClassifier(Classifier, BoostedForest, OptimisedTree):
     """A small forest of boosted trees: SAMME or AdaBoost.M1 over TAO trees.
 
     Parameters
@@ -195,78 +190,20 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
     True
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 30,
-        *,
-        max_depth: int | None = 8,
-        alpha: float = 0.1,
-        ridge: float = 0.01,
-        max_weights: int | None = None,
-        max_leaf_weights: int | None = None,
-        split: str = "oblique",
-        leaf: str = "constant",
-        leaf_alpha: float | None = None,
-        leaf_penalty: str = "l1",
-        relax_leaves: bool = False,
-        loss: str = "zero_one",
-        init: object = "supervised",
-        max_sweeps: int = 20,
-        strict_descent: bool | str = False,
-        order: str = "leaves_first",
-        tol: float = 1e-4,
-        algorithm: str = "samme",
-        learning_rate: float = 0.1,
-        resample: bool = False,
-        n_copies: int = 0,
-        dropout: float = 0.2,
-        calibrate: bool = True,
-        early_stopping: bool | None = None,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
-        class_weight: object = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.alpha = alpha
-        self.ridge = ridge
-        self.max_weights = max_weights
-        self.max_leaf_weights = max_leaf_weights
-        self.split = split
-        self.leaf = leaf
-        self.leaf_alpha = leaf_alpha
-        self.leaf_penalty = leaf_penalty
-        self.relax_leaves = relax_leaves
-        self.loss = loss
-        self.init = init
-        self.max_sweeps = max_sweeps
-        self.strict_descent = strict_descent
-        self.order = order
-        self.tol = tol
-        self.algorithm = algorithm
-        self.learning_rate = learning_rate
-        self.resample = resample
-        self.n_copies = n_copies
-        self.dropout = dropout
-        self.calibrate = calibrate
-        self.early_stopping = early_stopping
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    algorithm: str = "samme"
+    resample: bool = False
+    n_copies: int = 0
+    dropout: float = 0.2
+
+    estimator_weights_: NDArray[np.float64] = fitted("a finite weight a tree", are_weights)
+    estimator_errors_: NDArray[np.float64] = fitted("a finite number a tree", numbers_of(len))
+    validation_errors_: NDArray[np.float64] = fitted("a finite number a round", is_curve, False)
+    _losses: ClassVar[tuple[str, ...]] = CLASSIFICATION_LOSSES
+
+    def _check(self) -> None:
+        check_choice("algorithm", self.algorithm, ALGORITHMS)
+        check_boolean("resample", self.resample)
+        check_copies(self.n_copies, self.dropout)
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Weighted votes, divided by the sum of the weights.
@@ -283,21 +220,6 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         shares = vote_shares(self._totals(X))
         return self._kept_readout().decisions(shares)
 
-    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
-        """Predictions of the first tree, the first two, and so on.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Yields
-        ------
-        ndarray of shape (n_rows,)
-            The last is what `predict` gives, bit for bit.
-        """
-        for readout, votes in self._stages(X):
-            yield readout.answers(votes)
-
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Probabilities by the votes of the first tree, the first two, and so on.
 
@@ -312,25 +234,48 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         for readout, votes in self._stages(X):
             yield readout.finished(votes)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("algorithm", self.algorithm, ALGORITHMS)
-        check_boolean("resample", self.resample)
-        check_copies(self.n_copies, self.dropout)
-        self._check_calibrate()
+    def _recipe(self) -> BoostedTrees:
+        """Which trees there are to be."""
+        copies = GappedCopies(int(self.n_copies), float(self.dropout))
+        rate, resample = float(self.learning_rate), bool(self.resample)
+        rule = BoostingRule(self.algorithm, rate, self.n_classes_, resample, copies)
+        options = tao_options(self, float(self.alpha), n_threads=self._n_threads())
+        start = tree_start(self, self.classes_)
+        return BoostedTrees(start, options, rule, self._seed, int(self.n_estimators))
 
-    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
-        return given_classes(self, X_val, y_val)
+    def _grow(self, session: Session, problem: Problem, judged: Judged | None) -> None:
+        recipe = self._recipe()
+        watch = VoteWatch(judged, self.n_classes_, self._patience(), self._n_threads())
+        known = self._known_parts(recipe.rule) if session.goes_on else []
 
-    def _grow_watched(self, problem: Problem, judged: Judged | None) -> None:
-        watch = VoteWatch(judged, self.n_classes_, self._patience())
-        self._store_members(self._grow(problem, watch), problem)
-        self._store_watched("validation_errors_", watch.errors)
-        self._store_map(self._fitted_map(problem, judged) if self.calibrate else None)
+        def store(model: TAOBoostClassifier, members: list[BoostedTree]) -> None:
+            model._store_members(members, problem)
 
-    def _fitted_map(self, problem: Problem, judged: Judged | None) -> ProbabilityMap:
+        store(self, fit_parts(recipe, problem, session, self, store, known, watch))
+        self._store_curve("validation_errors_", watch.errors)
+        self._store_map(self._fitted_map(recipe, problem, judged) if self.calibrate else None)
+
+    def _known_parts(self, rule: BoostingRule) -> list[BoostedTree]:
+        """Trees of the last fit."""
+        if len(self) == 1 and rule.is_weak(float(self.estimator_errors_[0])):
+            return []  # boosting could not even begin; it begins anew
+        parts = (self.trees_, self.traces_, self.estimator_errors_, self.estimator_weights_)
+        return [
+            BoostedTree(tree, trace, float(error), float(weight))
+            for tree, trace, error, weight in zip(*parts, strict=True)
+        ]
+
+    def _store_members(self, members: list[BoostedTree], problem: Problem) -> None:
+        weights = np.array([member.weight for member in members])
+        self._store(members, problem, weights)
+        self.estimator_weights_ = weights
+        self.estimator_errors_ = np.array([member.error for member in members])
+
+    def _fitted_map(
+        self, recipe: BoostedTrees, problem: Problem, judged: Judged | None
+    ) -> ProbabilityMap:
         """The map that suits votes about validation rows, or about rows that are held out."""
-        n_trees, n_threads = self.forest_.n_trees, self._n_threads()
+        n_trees, n_threads = len(self), self._n_threads()
         if judged is not None:
             weights = self.estimator_weights_
             votes = self.forest_.votes(judged.rows, weights, n_threads=n_threads)
@@ -340,7 +285,7 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         n_trees = min(n_trees, FEW_TREES)
 
         def votes_of(part: Problem, rows: _core.Rows) -> NDArray[np.float64]:
-            members = list(islice(self._boosting(part), n_trees))
+            members = recipe.few(part, n_trees)
             forest = Forest(tuple(member.tree for member in members))
             weights = np.array([member.weight for member in members])
             weights = weights if weights.any() else np.ones(1)  # the first is no better than chance
@@ -349,97 +294,6 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
 
         return map_of_votes(cross_fitted(problem, votes_of), n_trees)
 
-    def _grow(self, problem: Problem, watch: VoteWatch) -> list[BoostedTree]:
-        """Trees up to the best number, those of an earlier fit among them."""
-        n_trees = int(self.n_estimators)
-        n_threads = self._n_threads()
-        members = self._members()
-        for member in members:
-            watch.see(member.tree, member.weight, n_threads)
-        watch.begin()
-        self._progress.begin("round", n_trees, first=len(members))
-        snapshot = model_so_far(
-            self, lambda model: model._store_members(members[: watch.best], problem)
-        )
-        if len(members) < n_trees:
-            for member, is_restored in self._following(problem, members):
-                members.append(member)
-                watch.see(member.tree, member.weight, n_threads)
-                is_stopped = tell_tree(
-                    self._progress,
-                    len(members),
-                    member.tree,
-                    member.trace,
-                    snapshot,
-                    validation=watch.last,
-                    restored=is_restored,
-                )
-                if is_stopped or watch.is_over or len(members) == n_trees:
-                    break
-        return members[: watch.best]
-
-    def _rule(self) -> BoostingRule:
-        return BoostingRule(
-            self.algorithm,
-            float(self.learning_rate),
-            self.n_classes_,
-            bool(self.resample),
-            GappedCopies(int(self.n_copies), float(self.dropout)),
-        )
-
-    def _members(self) -> list[BoostedTree]:
-        """Trees of the last fit, if this one goes on from it."""
-        if not self._is_continued():
-            return []
-        if len(self.trees_) == 1 and self._rule().is_weak(float(self.estimator_errors_[0])):
-            return []  # boosting could not even begin; it begins anew
-        parts = (self.trees_, self.traces_, self.estimator_errors_, self.estimator_weights_)
-        return [
-            BoostedTree(tree, trace, float(error), float(weight))
-            for tree, trace, error, weight in zip(*parts, strict=True)
-        ]
-
-    def _following(
-        self, problem: Problem, members: list[BoostedTree]
-    ) -> Iterator[tuple[BoostedTree, bool]]:
-        """The trees that follow `members`, and whether they come from the checkpoint."""
-        for saved in self._checkpoint.parts(BoostedTree):
-            yield saved, True
-        for grown in self._boosted(problem, members):
-            yield grown, False
-
-    def _boosted(self, problem: Problem, members: list[BoostedTree]) -> Iterator[BoostedTree]:
-        """The trees that follow `members`; warns where boosting comes to its end."""
-        rule = self._rule()
-        given = [(member.tree, member.weight) for member in members]
-        for member in self._boosting(problem, given):
-            if not rule.is_weak(member.error):
-                self._checkpoint.add(member)
-                yield member
-                continue
-            if self.n_classes_ > 1:
-                _warn_of_end(len(members), member.error, rule)
-            if not members:
-                yield replace(member, weight=1.0)
-
-    def _boosting(
-        self, problem: Problem, given: Sequence[tuple[Tree, float]] = ()
-    ) -> Iterator[BoostedTree]:
-        """Boosted trees that follow the given ones, up to one that is no better than chance."""
-        options = self._options(float(self.alpha), n_threads=self._n_threads())
-        return boost_trees(problem, self._start(), options, self._rule(), self._seed, given)
-
-    def _store_members(self, members: list[BoostedTree], problem: Problem) -> None:
-        weights = np.array([member.weight for member in members])
-        self._store_forest(
-            [member.tree for member in members],
-            [member.trace for member in members],
-            problem,
-            weights,
-        )
-        self.estimator_weights_ = weights
-        self.estimator_errors_ = np.array([member.error for member in members])
-
     def _gain_rule(self, problem: Problem) -> GainRule:
         return RoundWeights(problem, self._n_threads())
 
@@ -447,14 +301,3 @@ class TAOBoostClassifier(BoostedForest, VotingForest, TAOClassification):
         weights, offsets = self.estimator_weights_, np.zeros(self.n_classes_)
         readout = Readout(self.forest_, "label", "shares", weights, offsets, self.classes_)
         return self._calibrated(readout)
-
-
-def _warn_of_end(n_trees: int, error: float, rule: BoostingRule) -> None:
-    """Say why there are fewer trees than were asked for."""
-    kept = f"the {n_trees} trees before it" if n_trees else "this tree alone"
-    warn_caller(
-        f"tree {n_trees + 1} has a weighted error of {error:.3g}, and boosting needs less than "
-        f"{rule.worst_error:.3g}; the forest is {kept}; try a larger max_depth or a smaller alpha"
-        + (', or algorithm="samme".' if rule.algorithm == "m1" else "."),
-        ConvergenceWarning,
-    )

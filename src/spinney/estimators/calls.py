@@ -12,8 +12,6 @@ import inspect
 from collections.abc import Callable, Collection
 from typing import Any
 
-from sklearn.base import BaseEstimator
-
 #: What other libraries call rows to judge by, waiting for progress, numbers of trees, and
 #: predictions that rise or fall with a column.
 ROWS = {"eval_set", "eval_data", "evals", "valid_sets", "validation_data", "validation_set"}
@@ -28,16 +26,6 @@ SIZES = {
     *("max_leaf_nodes", "num_leaves", "max_leaves", "min_impurity_decrease", "ccp_alpha"),
 }
 RISING = {"monotonic_cst", "monotone_constraints", "monotone", "monotonic"}
-
-
-class ExplainedCalls(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Estimators whose constructors and public methods explain wrong arguments."""
-
-    def __init_subclass__(cls, **values: Any) -> None:
-        super().__init_subclass__(**values)
-        for name, member in list(vars(cls).items()):
-            if inspect.isfunction(member) and (name == "__init__" or name[0] != "_"):
-                setattr(cls, name, explained(member))
 
 
 def explained(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,26 +1,26 @@
-"""Scikit-learn estimators for CO2 trees and forests.
-
-They validate, call the grower, and store what came back. No algorithm lives here.
-"""
+"""Scikit-learn estimators for CO2 trees and forests."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from spinney.algorithms.grow import CHOICES, SCALES, CO2Options, GrowOptions, grow_tree
+from spinney.algorithms.grow import CHOICES, SCALES, CO2Options, GrowOptions
 from spinney.data import Problem
 from spinney.data.checks import check_choice, check_integer, check_real
-from spinney.ensembles.plan import SamplePlan
-from spinney.estimators.growth import GrownEstimator, GrownForest
-from spinney.estimators.independent_trees import SampledClassifier, SampledRegressor
-from spinney.estimators.parameters import check_learning_rate
-from spinney.estimators.sampling import count_features
-from spinney.estimators.tree_base import TreeClassifier, TreeEstimator, TreeRegressor
-from spinney.fitting.events import model_so_far, tell_tree
-from spinney.tree.structure import Tree
+from spinney.ensembles.greedy import GreedyTree, GreedyTrees
+from spinney.ensembles.plan import GrownTree
+from spinney.estimators.construction import estimator, parameters
+from spinney.estimators.greedy import Growth, columns_to_try
+from spinney.estimators.parameter_checks import check_learning_rate, count_features
+from spinney.estimators.sampled_forest import SampledForest
+from spinney.estimators.tasks import Classifier, Regressor
+from spinney.estimators.tree import SingleTree
+from spinney.fitting.loop import fit_parts
+from spinney.fitting.session import Session
 
 LEARNING_RATES_OF_STUMPS = (1e-8, 100.0)
 """Beyond these the steps leave the range of numbers."""
@@ -29,14 +29,53 @@ LARGEST_SCALE_SPREAD = 2.0
 """With it one column in six counts e² times as much as the middle one, or more."""
 
 
-class _CO2(GrownEstimator):
-    """What all four estimators share: the values of a CO2 split."""
+@parameters
+class CO2Split(Growth):
+    """Parameters of a CO2 split.
 
-    def _split(self) -> str:
-        return "co2"
+    Parameters
+    ----------
+    max_norm : float, default=10.0
+        Largest squared length of a split's weights with its bias, in scaled columns; the paper's
+        ν. More follows the training rows closer. The paper tries 0.1, 1, 4, 10, 43 and 100.
+    learning_rate : float, default=0.03
+        First step length; the paper's η. It is halved when the bound no longer falls. The paper
+        tries 0.03, 0.01 and 0.003.
+    scale : {"range", "deviation"}, default="range"
+        Columns are measured about their means in units of their range or of their deviation.
+    max_features : int, float, str or None, default="D**0.7"
+        Columns among which the start of a split, the best single column, is looked for; the
+        paper's q. A count, a share, "sqrt", or a power of the number of columns. None is all.
+        The optimised split uses all columns.
+    batch_size : int, default=100
+        Rows of a step. Nodes of fewer than ten batches have smaller ones.
+    momentum : float, default=0.9
+        Share of the last step that the next one keeps.
+    refresh_epochs : int, default=5
+        Passes over the rows between two tangents of the concave part of the bound; the paper's τ.
+    relabel_epochs : int, default=0
+        First passes in which every row pulls towards the leaf that suits it, also from the wrong
+        side; then the leaves are fitted anew at every tangent. The paper has none. Try half of
+        `max_epochs` where columns are one-hot: a split that starts there cannot leave otherwise.
+    max_epochs : int, default=50
+        Most passes over the rows of a node.
+    tol : float, default=1e-3
+        The bound has to fall by this share; else the learning rate is halved, and at last the
+        optimisation of the split ends.
+    """
 
-    def _check_co2(self) -> None:
-        """Raise if a constructor value of the split is of no use."""
+    max_norm: float = 10.0
+    learning_rate: float = 0.03
+    scale: str = "range"
+    max_features: int | float | str | None = "D**0.7"
+    batch_size: int = 100
+    momentum: float = 0.9
+    refresh_epochs: int = 5
+    relabel_epochs: int = 0
+    max_epochs: int = 50
+    tol: float = 1e-3
+
+    def _check(self) -> None:
         check_real("max_norm", self.max_norm, minimum=0.0, is_open=True, example="10.0")
         check_learning_rate(self.learning_rate, LEARNING_RATES_OF_STUMPS, example="0.03")
         check_choice("scale", self.scale, SCALES)
@@ -51,87 +90,71 @@ class _CO2(GrownEstimator):
         check_integer("relabel_epochs", self.relabel_epochs, minimum=0, example="0")
         check_integer("max_epochs", self.max_epochs, minimum=1, example="100")
         check_real("tol", self.tol, minimum=0.0, example="1e-3")
-
-    def _grow_options(self, n_candidates: int) -> GrowOptions:
-        return replace(
-            super()._grow_options(n_candidates),
-            scale=self.scale,
-            co2=CO2Options(
-                max_norm=float(self.max_norm),
-                learning_rate=float(self.learning_rate),
-                batch_size=int(self.batch_size),
-                momentum=float(self.momentum),
-                refresh_epochs=int(self.refresh_epochs),
-                relabel_epochs=int(self.relabel_epochs),
-                max_epochs=int(self.max_epochs),
-                tol=float(self.tol),
-            ),
-        )
-
-
-class _CO2Forest(_CO2, GrownForest):
-    """What both forests share."""
-
-    feature_sampling = "local"
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._check_co2()
-        check_choice("choice", self.choice, CHOICES)
-        check_real("scale_spread", self.scale_spread, minimum=0.0, example="0.5")
-        if float(self.scale_spread) > LARGEST_SCALE_SPREAD:
-            raise ValueError(
-                f"scale_spread={self.scale_spread!r} leaves a tree one column to look at; give "
-                f"a number from 0 to {LARGEST_SCALE_SPREAD:g}; try scale_spread=0.5."
-            )
-
-    def _plan(self, problem: Problem) -> SamplePlan:
-        plan = super()._plan(problem)
-        if self.choice == "oob" and plan.sees_all(problem.n_rows):
-            raise ValueError(
-                f"choice='oob' but every tree sees all {problem.n_rows} rows, so that none can "
-                "judge its splits; leave some out; try bootstrap=True or choice='bound'."
-            )
-        return plan
-
-    def _grow_options(self, n_candidates: int) -> GrowOptions:
-        return replace(
-            super()._grow_options(n_candidates),
-            choice=self.choice,
-            scale_spread=float(self.scale_spread),
-        )
-
-
-class _CO2Tree(_CO2, TreeEstimator):
-    """What both trees share: one growth on all rows."""
-
-    def _check_parameters(self) -> None:
-        self._check_growth()
-        self._check_co2()
         if isinstance(self.max_features, (str, float)):
             count_features(self.max_features, 1)
 
-    def _is_continued(self) -> bool:
-        return False
+    def _kind_of_split(self) -> str:
+        return "co2"
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
-        problem = self._problem(X, y, sample_weight)
-        options = replace(
-            self._grow_options(count_features(self.max_features, problem.n_features)),
-            seed=self._seed_of_fit(problem),
-            n_threads=self._n_threads(),
+    def _grow_options(self, n_candidates: int, **others: Any) -> GrowOptions:
+        co2 = CO2Options(
+            max_norm=float(self.max_norm),
+            learning_rate=float(self.learning_rate),
+            batch_size=int(self.batch_size),
+            momentum=float(self.momentum),
+            refresh_epochs=int(self.refresh_epochs),
+            relabel_epochs=int(self.relabel_epochs),
+            max_epochs=int(self.max_epochs),
+            tol=float(self.tol),
         )
-        self._progress.begin("tree", 1)
-        saved = self._checkpoint.parts(Tree)
-        tree = saved[0] if saved else grow_tree(self._grown_on(problem), options)
-        if not saved:
-            self._checkpoint.add(tree)
-        snapshot = model_so_far(self, lambda model: model._store_tree(tree, problem))
-        tell_tree(self._progress, 1, tree, None, snapshot, restored=bool(saved))
-        self._store_tree(tree, problem)
+        return super()._grow_options(n_candidates, scale=self.scale, co2=co2, **others)
 
 
-class CO2ForestClassifier(_CO2Forest, SampledClassifier):
+def _co2_trees(model: CO2ForestClassifier | CO2ForestRegressor, problem: Problem) -> GreedyTrees:
+    """Trees on samples of the rows."""
+    plan = model._sample_plan(problem)
+    if model.choice == "oob" and plan.sees_all(problem.n_rows):
+        raise ValueError(
+            f"choice='oob' but every tree sees all {problem.n_rows} rows, so that none can "
+            "judge its splits; leave some out; try bootstrap=True or choice='bound'."
+        )
+    options = model._grow_options(
+        columns_to_try(plan), choice=model.choice, scale_spread=float(model.scale_spread)
+    )
+    return GreedyTrees(options, plan, int(model.n_estimators), model.n_jobs)
+
+
+def _check_forest(model: CO2ForestClassifier | CO2ForestRegressor) -> None:
+    check_choice("choice", model.choice, CHOICES)
+    check_real("scale_spread", model.scale_spread, minimum=0.0, example="0.5")
+    if float(model.scale_spread) > LARGEST_SCALE_SPREAD:
+        raise ValueError(
+            f"scale_spread={model.scale_spread!r} leaves a tree one column to look at; give "
+            f"a number from 0 to {LARGEST_SCALE_SPREAD:g}; try scale_spread=0.5."
+        )
+
+
+def _fit_tree(
+    model: CO2TreeClassifier | CO2TreeRegressor,
+    session: Session,
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+) -> None:
+    """Grow one tree on all rows and store it."""
+    problem = model._read(session, X, y, sample_weight)
+    n_candidates = count_features(model.max_features, problem.n_features)
+    seed, n_threads = model._begin(session, problem), model._n_threads()
+    recipe = GreedyTree(model._grow_options(n_candidates, seed=seed, n_threads=n_threads))
+
+    def store(model: CO2TreeClassifier | CO2TreeRegressor, parts: Sequence[GrownTree]) -> None:
+        model._store_tree(parts[-1].tree, problem)
+
+    store(model, fit_parts(recipe, problem, session, model, store))
+
+
+@estimator
+class CO2ForestClassifier(Classifier, CO2Split, SampledForest):
     """A random forest whose splits are continuously optimised hyperplanes.
 
     Trees are grown on bootstrap samples until their leaves are pure. A split starts at the best of
@@ -274,73 +297,16 @@ class CO2ForestClassifier(_CO2Forest, SampledClassifier):
     True
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 30,
-        *,
-        max_norm: float = 10.0,
-        learning_rate: float = 0.03,
-        scale: str = "range",
-        scale_spread: float = 0.0,
-        max_features: int | float | str | None = "D**0.7",
-        batch_size: int = 100,
-        momentum: float = 0.9,
-        refresh_epochs: int = 5,
-        relabel_epochs: int = 0,
-        choice: str = "bound",
-        max_epochs: int = 50,
-        tol: float = 1e-3,
-        criterion: str = "entropy",
-        max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_weight_fraction_leaf: float = 0.0,
-        leaf_shrinkage: float = 0.0,
-        bootstrap: bool = True,
-        max_samples: int | float | None = None,
-        calibrate: bool = True,
-        oob_score: bool = False,
-        class_weight: object = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_norm = max_norm
-        self.learning_rate = learning_rate
-        self.scale = scale
-        self.scale_spread = scale_spread
-        self.max_features = max_features
-        self.batch_size = batch_size
-        self.momentum = momentum
-        self.refresh_epochs = refresh_epochs
-        self.relabel_epochs = relabel_epochs
-        self.choice = choice
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.leaf_shrinkage = leaf_shrinkage
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.calibrate = calibrate
-        self.oob_score = oob_score
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    scale_spread: float = 0.0
+    choice: str = "bound"
+    criterion: str = "entropy"
+    feature_sampling: str = field(default="local", init=False)
+
+    _check, _recipe = _check_forest, _co2_trees
 
 
-class CO2ForestRegressor(_CO2Forest, SampledRegressor):
+@estimator
+class CO2ForestRegressor(Regressor, CO2Split, SampledForest):
     """A random forest of regression trees whose splits are continuously optimised hyperplanes.
 
     As :class:`CO2ForestClassifier`, with the squared loss of the two leaves of a split.
@@ -464,67 +430,15 @@ class CO2ForestRegressor(_CO2Forest, SampledRegressor):
     True
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 30,
-        *,
-        max_norm: float = 10.0,
-        learning_rate: float = 0.03,
-        scale: str = "range",
-        scale_spread: float = 0.0,
-        max_features: int | float | str | None = "D**0.7",
-        batch_size: int = 100,
-        momentum: float = 0.9,
-        refresh_epochs: int = 5,
-        relabel_epochs: int = 0,
-        choice: str = "bound",
-        max_epochs: int = 50,
-        tol: float = 1e-3,
-        max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_weight_fraction_leaf: float = 0.0,
-        leaf_shrinkage: float = 0.0,
-        bootstrap: bool = True,
-        max_samples: int | float | None = None,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_norm = max_norm
-        self.learning_rate = learning_rate
-        self.scale = scale
-        self.scale_spread = scale_spread
-        self.max_features = max_features
-        self.batch_size = batch_size
-        self.momentum = momentum
-        self.refresh_epochs = refresh_epochs
-        self.relabel_epochs = relabel_epochs
-        self.choice = choice
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.leaf_shrinkage = leaf_shrinkage
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    scale_spread: float = 0.0
+    choice: str = "bound"
+    feature_sampling: str = field(default="local", init=False)
+
+    _check, _recipe = _check_forest, _co2_trees
 
 
-class CO2TreeClassifier(_CO2Tree, TreeClassifier):
+@estimator
+class CO2TreeClassifier(Classifier, CO2Split, SingleTree):
     """One tree of continuously optimised hyperplanes, grown on all rows.
 
     Parameters
@@ -628,57 +542,15 @@ class CO2TreeClassifier(_CO2Tree, TreeClassifier):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        max_norm: float = 10.0,
-        learning_rate: float = 0.03,
-        scale: str = "range",
-        max_features: int | float | str | None = "D**0.7",
-        batch_size: int = 100,
-        momentum: float = 0.9,
-        refresh_epochs: int = 5,
-        relabel_epochs: int = 0,
-        max_epochs: int = 50,
-        tol: float = 1e-3,
-        criterion: str = "entropy",
-        max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_weight_fraction_leaf: float = 0.0,
-        leaf_shrinkage: float = 0.0,
-        class_weight: object = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.max_norm = max_norm
-        self.learning_rate = learning_rate
-        self.scale = scale
-        self.max_features = max_features
-        self.batch_size = batch_size
-        self.momentum = momentum
-        self.refresh_epochs = refresh_epochs
-        self.relabel_epochs = relabel_epochs
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.leaf_shrinkage = leaf_shrinkage
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    criterion: str = "entropy"
+    calibrate: bool = field(default=False, init=False)  # leaf fractions are answered as they are
+    warm_start: bool = field(default=False, init=False)
+
+    _fit = _fit_tree
 
 
-class CO2TreeRegressor(_CO2Tree, TreeRegressor):
+@estimator
+class CO2TreeRegressor(Regressor, CO2Split, SingleTree):
     """One regression tree of continuously optimised hyperplanes, grown on all rows.
 
     Parameters
@@ -776,47 +648,6 @@ class CO2TreeRegressor(_CO2Tree, TreeRegressor):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        max_norm: float = 10.0,
-        learning_rate: float = 0.03,
-        scale: str = "range",
-        max_features: int | float | str | None = "D**0.7",
-        batch_size: int = 100,
-        momentum: float = 0.9,
-        refresh_epochs: int = 5,
-        relabel_epochs: int = 0,
-        max_epochs: int = 50,
-        tol: float = 1e-3,
-        max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_weight_fraction_leaf: float = 0.0,
-        leaf_shrinkage: float = 0.0,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.max_norm = max_norm
-        self.learning_rate = learning_rate
-        self.scale = scale
-        self.max_features = max_features
-        self.batch_size = batch_size
-        self.momentum = momentum
-        self.refresh_epochs = refresh_epochs
-        self.relabel_epochs = relabel_epochs
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.leaf_shrinkage = leaf_shrinkage
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    warm_start: bool = field(default=False, init=False)
+
+    _fit = _fit_tree

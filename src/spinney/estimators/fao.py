@@ -1,52 +1,89 @@
-"""Scikit-learn estimators for averaged FAO forests.
-
-They validate, build a problem and a plan, call :func:`spinney.ensembles.averaging.average_forests`,
-and store what came back. No algorithm lives here.
-"""
+"""Scikit-learn estimators for averaged FAO forests."""
 
 from __future__ import annotations
 
-import copy
-import os
-from collections.abc import Callable, Iterable
-from contextlib import closing
-from dataclasses import replace
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from spinney import _core
-from spinney.algorithms.fao import FAOOptions, OptimizedForest
-from spinney.algorithms.state import ForestRun
+from spinney.algorithms.fao import OptimizedForest
 from spinney.data import Problem
 from spinney.data.checks import check_boolean, check_integer, check_real
-from spinney.ensembles.averaging import AveragingPlan, ForestSaving, average_forests
+from spinney.ensembles.averaging import AveragedForests, AveragingPlan
 from spinney.ensembles.calibration import FEW_FORESTS
 from spinney.ensembles.copies import GappedCopies
+from spinney.ensembles.forest_set import ForestSet
 from spinney.ensembles.given_starts import (
     check_forest_init,
     given_starts,
     is_forest,
     is_forest_word,
 )
-from spinney.estimators.additive import SummedClassifier, SummedForest, SummedRegressor
-from spinney.estimators.fao_forests import FittedForests, Iterations
-from spinney.estimators.held_out import HeldOut
-from spinney.estimators.parameters import check_alpha, check_copies
-from spinney.fitting.events import model_so_far
-from spinney.fitting.progress import FitEvent
-from spinney.fitting.validation_curve import Judged, LossWatch
+from spinney.estimators.additive import (
+    calibrate,
+    check_same_loss,
+    fao_options,
+    loss_of,
+    sum_of_trees,
+)
+from spinney.estimators.construction import estimator, parameters
+from spinney.estimators.optimised_tree import OptimisedTree, tree_start
+from spinney.estimators.parameter_checks import (
+    REGRESSION_LOSSES,
+    SCORE_LOSSES,
+    check_alpha,
+    check_copies,
+)
+from spinney.estimators.tasks import Classifier, Regressor
+from spinney.estimators.validated import ValidatedForest
+from spinney.fitting.fitted_record import fitted, is_curve, is_own_loss
+from spinney.fitting.loop import fit_parts
+from spinney.fitting.session import Callback, CheckpointPath, Session
+from spinney.fitting.validation_curve import AverageWatch, Judged
 from spinney.tree.forest import Forest
+from spinney.tree.readout import Readout
 
 
-class _FAOForest(SummedForest):
-    """What both estimators share: the plan, the growing, and going on with new rows."""
+def _divides_trees(value: Any, model: Any) -> bool:
+    return type(value) is int and value >= 1 and len(model) % value == 0
 
-    _is_refit = False
-    _weights_val: NDArray[np.float64] | None = None  # of validation rows; None counts each once
-    _parts = "n_forests"
+
+@parameters
+class FAOForest(ValidatedForest, OptimisedTree):
+    """Forests that are each optimised jointly over all their trees, and averaged.
+
+    Parameters
+    ----------
+    n_forests : int, default=5
+        Forests that are averaged; the paper's Q.
+    n_trees : int, default=10
+        Trees of each forest; the paper's T.
+    """
+
+    n_forests: int = field(default=5, kw_only=False)
+    n_trees: int = field(default=10, kw_only=False)
+    max_depth: int | None = 6
+    leaf_alpha: float = 1.0
+    leaf_penalty: str = "l2"
+    max_iter: int = 20
+    average_last: int = 1
+    n_copies: int = 0
+    dropout: float = 0.2
+    early_stopping: bool = False
+    leaf: str = field(default="constant", init=False)
+    max_leaf_weights: int | None = field(default=None, init=False)
+    relax_leaves: bool = field(default=False, init=False)
+
+    n_forests_: int = fitted("a divisor of the number of trees", _divides_trees)
+    validation_losses_: NDArray[np.float64] = fitted("a finite number a round", is_curve, False)
+    _fitted_loss: str = fitted("a loss of these forests", is_own_loss)
+    _is_additive: ClassVar[bool] = True
+    _counted_by: ClassVar[str] = "n_forests"
 
     def refit(
         self,
@@ -56,8 +93,8 @@ class _FAOForest(SummedForest):
         *,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        callback: Callable[[FitEvent], bool | None] | None = None,
+        checkpoint: CheckpointPath | None = None,
+        callback: Callback | None = None,
     ) -> Self:
         """Go on from the fitted forests on other rows.
 
@@ -92,35 +129,10 @@ class _FAOForest(SummedForest):
             An error or an interrupt leaves the estimator exactly as it was.
         """
         check_is_fitted(self, "forest_")
-        going_on = copy.copy(self)
-        going_on._is_refit = True
-        going_on._transact(
-            X, y, sample_weight, X_val, y_val, checkpoint=checkpoint, callback=callback
-        )
-        del going_on._is_refit
-        self.__dict__ = going_on.__dict__
-        return self
+        data, refit = (X, y, sample_weight, X_val, y_val), type(self)._refit
+        return self._transact(data, refit, call="refit", checkpoint=checkpoint, callback=callback)
 
-    def _fit_judged(self, rows: HeldOut) -> Self:
-        """Fit to one part of weighted rows, and be judged on the other."""
-        self._weights_val = rows.weights_held
-        return self.fit(rows.X_fit, rows.y_fit, rows.weights, X_val=rows.X_held, y_val=rows.y_held)
-
-    def _judged(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:
-        judged = super()._judged(X_val, y_val)
-        return judged if self._weights_val is None else judged._replace(weights=self._weights_val)
-
-    def _is_continued(self) -> bool:
-        return self._is_refit or super()._is_continued()
-
-    def _n_parts(self) -> int:
-        return 0 if self._is_refit else self.n_forests_
-
-    def _call(self) -> str:
-        return "refit" if self._is_refit else super()._call()
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         check_alpha(self.alpha)
         check_boolean("early_stopping", self.early_stopping)
         check_integer("average_last", self.average_last, minimum=1, example="7")
@@ -137,17 +149,17 @@ class _FAOForest(SummedForest):
                 "averaged at the end of a run, and stopping keeps an iteration before it; give one "
                 "of the two; try early_stopping=False, and tune_fao for the other parameters."
             )
-        if self._is_continued() and not self._is_refit:
-            self._check_goes_on()
 
     def _check_init(self) -> None:
         check_integer("n_forests", self.n_forests, minimum=1, example="5")
         check_integer("n_trees", self.n_trees, minimum=1, example="10")
         check_forest_init(self.init, int(self.n_forests) * int(self.n_trees))
 
-    def _check_goes_on(self) -> None:
-        """Raise unless a warm start can add forests to those there are."""
-        n_trees = self.forest_.n_trees // self.n_forests_
+    def _check_goes_on(self, session: Session) -> None:
+        """Raise unless a warm start can add forests to those there are; a refit adds none."""
+        if session.call == "refit":
+            return
+        n_trees = len(self) // self.n_forests_
         if int(self.n_trees) != n_trees:
             raise ValueError(
                 f"n_trees={self.n_trees} with warm_start=True, but the forests have {n_trees} "
@@ -158,147 +170,110 @@ class _FAOForest(SummedForest):
                 f"n_forests={self.n_forests} with warm_start=True, but there are "
                 f"{self.n_forests_} forests; give at least as many; try warm_start=False."
             )
-        self._check_same_loss()
+        check_same_loss(self)
 
-    def _fresh_start(self) -> str:
-        return "early_stopping=False, or a new fit" if self._is_refit else super()._fresh_start()
+    def _tree_init(self) -> object:
+        """What a single tree starts from, where the forest does not start from grown trees."""
+        is_grown = is_forest_word(self.init) or is_forest(self.init)
+        return "supervised" if is_grown else self.init
 
-    def _stops_early(self) -> bool:
-        return bool(self.early_stopping)
+    def _n_known(self, session: Session) -> int:
+        return self.n_forests_ if session.goes_on and session.call == "fit" else 0
 
-    def _may_grow(self) -> tuple[str, ...]:
-        return ("n_forests",)  # a forest follows from the seed and its number
+    def _fit(self, session: Session, *data: Any) -> None:
+        """Add forests to those of the last fit, if this one goes on from it."""
+        problem, judged = self._read_with_validation(session, *data)
+        n_forests, n_trees = int(self.n_forests), int(self.n_trees)
+        kind = str(self.init) if is_forest_word(self.init) else "own"
+        grown = given_starts(self.init, n_forests, n_trees, problem.n_features, self.split)
+        plan = AveragingPlan(self._seed, n_forests, n_trees, (), kind, grown, self._copies())
+        known = self._fitted_forests() if session.goes_on else []
+        recipe = self._optimise(session, problem, judged, plan, ForestSet(known, []))
+        self._calibrate(recipe, problem, judged)
 
-    def _grow_watched(self, problem: Problem, judged: Judged | None) -> None:
-        plan = self._plan(problem)
-        # Before any work, since it refuses rows that cannot be judged.
-        watch = LossWatch(
-            judged, problem.n_classes, self._loss(), np.zeros(problem.n_outputs), None
-        )
-        options = replace(
-            self._forest_options(problem),
-            keeps_iterations=judged is not None,
-            average_last=int(self.average_last),
-        )
-        before = self._forests_before()
-        forests = FittedForests([], before) if self._is_refit else FittedForests(before, [])
-        first = len(forests.known)
-        self._progress.begin(
-            "iteration",
-            options.max_iter,
-            n_forests=plan.n_forests,
-            first_forest=first,
-            validation=watch.word,
-        )
-        saved = self._checkpoint.parts(OptimizedForest)[: plan.n_forests - first]
-        is_watched = self._progress.is_watched
-        grown = average_forests(
-            problem,
-            self._start(),
-            options,
-            plan,
-            first,
-            self.n_jobs,
-            self._saving(first, range(first + len(saved), plan.n_forests)),
-            Iterations(self, forests, watch, problem) if is_watched else None,
-            saved,
-        )
-        # Closed also if a callback fails or Ctrl-C comes between two forests.
-        with closing(grown):
-            self._take(grown, len(saved), forests, problem)
-        self._store_forests(forests, problem, watch if judged is not None else None)
-        # The trees of a refit may know any of its rows.
-        if judged is not None or not self._is_refit:
-            self._calibrate_by(problem, judged)
+    def _refit(self, session: Session, *data: Any) -> None:
+        """Optimise every forest further from where it is."""
+        problem, judged = self._read_with_validation(session, *data)
+        before = self._fitted_forests()
+        given = tuple(forest.trees for forest in before)
+        n_forests, n_trees = len(given), len(given[0])
+        plan = AveragingPlan(self._seed, n_forests, n_trees, given, copies=self._copies())
+        recipe = self._optimise(session, problem, judged, plan, ForestSet([], before))
+        if judged is not None:  # else the trees may know any of these rows
+            self._calibrate(recipe, problem, judged)
 
-    def _scores_apart(self, problem: Problem, rows: _core.Rows) -> NDArray[np.float64]:
-        """Scores of rows by a few forests of another task; given trees may know these rows."""
-        n_forests = min(self.n_forests_, FEW_FORESTS)
-        plan = replace(self._plan(problem), n_forests=n_forests, given=(), grown=())
-        options = self._forest_options(problem)
-        grown = average_forests(problem, self._start(), options, plan, n_jobs=self.n_jobs)
-        trees = [tree for forest in grown for tree in forest.trees]
-        weights = np.full(len(trees), 1.0 / n_forests)
-        return Forest(tuple(trees)).sums(rows, weights, n_threads=self._n_threads())
+    def _copies(self) -> GappedCopies:
+        return GappedCopies(int(self.n_copies), float(self.dropout))
 
-    def _forests_before(self) -> list[OptimizedForest]:
-        """Forests of the last fit, if this one goes on from it."""
-        if not self._is_continued():
-            return []
-        n_trees = self.forest_.n_trees // self.n_forests_
+    def _fitted_forests(self) -> list[OptimizedForest]:
+        """Forests of the last fit."""
+        n_trees = len(self) // self.n_forests_
         return [
             OptimizedForest(self.trees_[number * n_trees : (number + 1) * n_trees], trace)
             for number, trace in enumerate(self.traces_)
         ]
 
-    def _saving(self, first: int, missing: range) -> ForestSaving:
-        """Where forests were when an earlier fit was interrupted, and who takes their states."""
-        return ForestSaving(
-            {first + number: run for number, run in self._checkpoint.runs(ForestRun).items()},
-            {
-                forest: saver
-                for forest in missing
-                if (saver := self._checkpoint.saver(forest - first)) is not None
-            },
-        )
+    def _options(self) -> dict[str, Any]:
+        """Options of the joint optimisation that not all estimators have."""
+        return {"average_last": int(self.average_last)}
 
-    def _take(
+    def _optimise(
         self,
-        grown: Iterable[OptimizedForest],
-        n_saved: int,
-        forests: FittedForests,
+        session: Session,
         problem: Problem,
-    ) -> None:
-        """Take forests as they are done, until a callback wants no more."""
-        for forest in grown:
-            forests.found.append(forest)
-            if self._progress.is_stopped:
-                return  # it may not be whole, and is no part of the checkpoint
-            if len(forests.found) > n_saved:
-                self._checkpoint.add(forest)
-            snapshot = model_so_far(self, lambda model: model._store_forests(forests, problem))
-            if self._progress.end_forest(snapshot):
-                return
+        judged: Judged | None,
+        plan: AveragingPlan,
+        forests: ForestSet,
+    ) -> AveragedForests:
+        """Optimise the forests of a plan, store them, and return their recipe."""
+        options = fao_options(self, problem, keeps_iterations=judged is not None, **self._options())
+        start = tree_start(self, getattr(self, "classes_", None))
+        recipe = AveragedForests(start, options, plan, self.n_jobs)
+        watch = AverageWatch(
+            forests, judged, problem.n_classes, loss_of(self), problem.n_outputs, self._n_threads()
+        )
+        n_known = len(forests.known)
 
-    def _store_forests(
-        self, forests: FittedForests, problem: Problem, watch: LossWatch | None = None
-    ) -> None:
-        """Set the attributes that describe the forests; with `watch`, as it judges them."""
-        best: int | None = None
-        self.__dict__.pop("validation_losses_", None)
-        if watch is not None:
-            forests.judge(watch, self._n_threads())
-            self._store_watched("validation_losses_", watch.errors)
-            if self.early_stopping:
-                best = forests.best(watch.errors, int(self.max_weights or 0))
-        trees = forests.trees_at(best)
-        traces = forests.traces
-        self.n_forests_ = len(traces)
-        self._store_forest(trees, traces, problem, np.ones(len(trees)))
-        lengths = [trace.phase.count("leaves") for trace in traces]
-        self.n_iter_ = max(lengths) if best is None else best + 1
+        def store(model: FAOForest, parts: Sequence[OptimizedForest]) -> None:
+            model._store(forests.with_found(parts[n_known:]), problem)
+
+        parts = fit_parts(recipe, problem, session, self, store, forests.known, watch)
+        done = forests.with_found(parts[n_known:])
+        watch.judge_iterations(done)
+        self._store_curve("validation_losses_", watch.errors)
+        best = done.best(watch.errors, int(self.max_weights or 0)) if self.early_stopping else None
+        self._store(done, problem, best)
+        return recipe
+
+    def _store(self, forests: ForestSet, problem: Problem, iteration: int | None = None) -> None:
+        """Set the attributes that describe the forests after an iteration; None is the last."""
+        trees = forests.trees_at(iteration)
+        self.forest_ = Forest(tuple(trees))
+        self._describe(trees, problem, np.ones(len(trees)))
+        self.traces_ = forests.traces
+        self.n_forests_ = len(self.traces_)
+        lengths = [trace.phase.count("leaves") for trace in self.traces_]
+        self.n_iter_ = max(lengths) if iteration is None else iteration + 1
         self._fitted_loss = self.loss
 
-    def _plan(self, problem: Problem) -> AveragingPlan:
-        copies = GappedCopies(int(self.n_copies), float(self.dropout))
-        if not self._is_refit:
-            n_forests, n_trees = int(self.n_forests), int(self.n_trees)
-            kind = str(self.init) if is_forest_word(self.init) else "own"
-            grown = given_starts(self.init, n_forests, n_trees, problem.n_features, self.split)
-            return AveragingPlan(self._seed, n_forests, n_trees, (), kind, grown, copies)
-        given = tuple(forest.trees for forest in self._forests_before())
-        return AveragingPlan(self._seed, self.n_forests_, len(given[0]), given, copies=copies)
+    def _calibrate(self, recipe: AveragedForests, problem: Problem, judged: Judged | None) -> None:
+        """Fit the map to probabilities, if classes are predicted."""
+        n_forests = min(self.n_forests_, FEW_FORESTS)
 
-    def _tree_init(self) -> object:
-        """How a single tree starts, where the forest does not start from grown trees."""
-        is_grown = is_forest_word(self.init) or is_forest(self.init)
-        return "supervised" if is_grown else self.init
+        def scores_apart(part: Problem, rows: _core.Rows) -> NDArray[np.float64]:
+            trees = [tree for forest in recipe.few(n_forests).parts(part) for tree in forest.trees]
+            weights = np.full(len(trees), 1.0 / n_forests)
+            return Forest(tuple(trees)).sums(rows, weights, n_threads=self._n_threads())
 
-    def _tree_weights(self) -> NDArray[np.float64]:
-        return np.full(self.forest_.n_trees, 1.0 / self.n_forests_)
+        calibrate(self, problem, judged, scores_apart)
+
+    def _readout(self) -> Readout:
+        weights = np.full(len(self), 1.0 / self.n_forests_)
+        return sum_of_trees(self, weights, np.zeros(self.forest_.n_outputs))
 
 
-class FAOForestClassifier(_FAOForest, SummedClassifier):
+@estimator
+class FAOForestClassifier(Classifier, FAOForest):
     """Forests optimised jointly over all their trees, averaged.
 
     Each forest is a sum of `n_trees` trees and minimises one objective over all their splits and
@@ -454,73 +429,27 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
     True
     """
 
-    def __init__(
-        self,
-        n_forests: int = 5,
-        n_trees: int = 10,
-        *,
-        max_depth: int | None = 6,
-        alpha: float = 0.1,
-        leaf_alpha: float = 1.0,
-        leaf_penalty: str = "l2",
-        shrink_to: float = 0.0,
-        ridge: float = 0.01,
-        max_weights: int | None = None,
-        split: str = "oblique",
-        loss: str = "squared_hinge",
-        init: object = "supervised",
-        max_iter: int = 20,
-        average_last: int = 1,
-        calibrate: bool = True,
-        n_copies: int = 0,
-        dropout: float = 0.2,
-        strict_descent: bool | str = False,
-        order: str = "leaves_first",
-        tol: float = 1e-4,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        class_weight: object = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.n_forests = n_forests
-        self.n_trees = n_trees
-        self.max_depth = max_depth
-        self.alpha = alpha
-        self.leaf_alpha = leaf_alpha
-        self.leaf_penalty = leaf_penalty
-        self.shrink_to = shrink_to
-        self.ridge = ridge
-        self.max_weights = max_weights
-        self.split = split
-        self.loss = loss
-        self.init = init
-        self.max_iter = max_iter
-        self.average_last = average_last
-        self.calibrate = calibrate
-        self.n_copies = n_copies
-        self.dropout = dropout
-        self.strict_descent = strict_descent
-        self.order = order
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    loss: str = "squared_hinge"
+    shrink_to: float = 0.0
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    _losses: ClassVar[tuple[str, ...]] = SCORE_LOSSES
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Scores of the classes.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+            With two classes of shape (n_rows,): the score of the second less that of the first.
+        """
+        scores = self._totals(X)
+        return self._kept_readout().decisions(scores)
+
+    def _check(self) -> None:
         check_real("shrink_to", self.shrink_to, minimum=0.0, example="0.25")
         if self.shrink_to > 1 or (self.shrink_to > 0 and self.loss == "log_loss"):
             raise ValueError(
@@ -528,16 +457,15 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
                 'and 0 with loss="log_loss"; try shrink_to=0.25.'
             )
 
-    def _forest_options(self, problem: Problem, n_threads: int = 1) -> FAOOptions:
-        options = super()._forest_options(problem, n_threads)
-        return replace(options, shrink_to=float(self.shrink_to))
+    def _options(self) -> dict[str, Any]:
+        return super()._options() | {"shrink_to": float(self.shrink_to)}
 
     def _known_classes(
-        self, classes: NDArray[Any], codes: NDArray[np.int32]
+        self, session: Session, classes: NDArray[Any], codes: NDArray[np.int32]
     ) -> tuple[NDArray[Any], NDArray[np.int32]]:
         """New rows need not hold all classes, but no new ones."""
-        if not self._is_refit:
-            return super()._known_classes(classes, codes)
+        if session.call != "refit":
+            return super()._known_classes(session, classes, codes)
         places = np.searchsorted(self.classes_, classes)
         is_known = np.isin(classes, self.classes_)
         if not is_known.all():
@@ -548,7 +476,8 @@ class FAOForestClassifier(_FAOForest, SummedClassifier):
         return self.classes_, places.astype(np.int32)[codes]
 
 
-class FAOForestRegressor(_FAOForest, SummedRegressor):
+@estimator
+class FAOForestRegressor(Regressor, FAOForest):
     """Forests optimised jointly over all their trees, averaged, for numbers.
 
     Parameters
@@ -683,63 +612,7 @@ class FAOForestRegressor(_FAOForest, SummedRegressor):
     True
     """
 
-    def __init__(
-        self,
-        n_forests: int = 5,
-        n_trees: int = 10,
-        *,
-        max_depth: int | None = 6,
-        alpha: float = 0.1,
-        leaf_alpha: float = 1.0,
-        leaf_penalty: str = "l2",
-        ridge: float = 0.01,
-        max_weights: int | None = None,
-        split: str = "oblique",
-        loss: str = "squared_error",
-        huber_delta: float = 1.0,
-        init: object = "supervised",
-        max_iter: int = 20,
-        average_last: int = 1,
-        n_copies: int = 0,
-        dropout: float = 0.2,
-        strict_descent: bool | str = False,
-        order: str = "leaves_first",
-        tol: float = 1e-4,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.n_forests = n_forests
-        self.n_trees = n_trees
-        self.max_depth = max_depth
-        self.alpha = alpha
-        self.leaf_alpha = leaf_alpha
-        self.leaf_penalty = leaf_penalty
-        self.ridge = ridge
-        self.max_weights = max_weights
-        self.split = split
-        self.loss = loss
-        self.huber_delta = huber_delta
-        self.init = init
-        self.max_iter = max_iter
-        self.average_last = average_last
-        self.n_copies = n_copies
-        self.dropout = dropout
-        self.strict_descent = strict_descent
-        self.order = order
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    loss: str = "squared_error"
+    huber_delta: float = 1.0
+
+    _losses: ClassVar[tuple[str, ...]] = REGRESSION_LOSSES

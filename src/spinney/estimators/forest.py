@@ -1,120 +1,54 @@
-"""Scikit-learn estimators for bagged TAO trees.
-
-They validate, build a problem and a plan, call :func:`spinney.ensembles.bagging.bag_trees`, and
-store what came back. No algorithm lives here.
-"""
+"""Scikit-learn estimators for bagged TAO trees."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
-from contextlib import closing
-from dataclasses import replace
-
-import numpy as np
+from typing import ClassVar
 
 from spinney.algorithms.trace import Trace
 from spinney.data import Problem
 from spinney.data.checks import check_choice
-from spinney.ensembles.bagging import BaggingPlan, bag_trees
-from spinney.ensembles.plan import SamplePlan
+from spinney.ensembles.bagging import BaggedTrees, BaggingPlan
+from spinney.ensembles.plan import GrownTree
 from spinney.ensembles.tree_start import check_starts_apart
-from spinney.estimators.forest_base import TracedForest
-from spinney.estimators.independent_trees import SampledClassifier, SampledForest, SampledRegressor
-from spinney.estimators.sampling import alpha_of_trees
-from spinney.estimators.tao_base import TAOClassification, TAORegression
-from spinney.fitting.checkpoint import TracedTree
-from spinney.fitting.events import model_so_far, tell_tree
+from spinney.estimators.construction import estimator
+from spinney.estimators.optimised_tree import OptimisedTree, tao_options, tree_start
+from spinney.estimators.parameter_checks import (
+    CLASSIFICATION_LOSSES,
+    REGRESSION_LOSSES,
+    alpha_of_trees,
+)
+from spinney.estimators.sampled_forest import SampledForest
+from spinney.estimators.tasks import Classifier, Regressor
+from spinney.fitting.fitted_record import are_traces, fitted, is_tree_or_none, whole
 from spinney.tree.structure import Tree
 
 STARTS = ("own", "same", "previous")
 VOTINGS = ("auto", "hard", "soft")
 
 
-class _TAOForest(SampledForest, TracedForest):
-    """What both estimators share: the plan, and the growing."""
-
-    _last_tree: Tree | None  # unpruned; where the next tree starts if it goes on from this one
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._check_sampled()
-        alpha_of_trees(self.alpha, 2)
-        check_choice("start", self.start, STARTS)
-
-    def _may_grow(self) -> tuple[str, ...]:
-        # A path of penalties depends on how many trees share it.
-        return () if isinstance(self.alpha, (tuple, list)) else super()._may_grow()
-
-    def _plan(self, problem: Problem) -> BaggingPlan:
-        sample = self._sample_plan(problem)
-        if sample.n_columns and sample.is_global:
-            check_starts_apart(self.init, self.start)
-        alphas = alpha_of_trees(self.alpha, int(self.n_estimators))
-        return BaggingPlan(**vars(sample), start=self.start, alphas=alphas)
-
-    def _grow(self, problem: Problem, plan: SamplePlan) -> None:
-        assert isinstance(plan, BaggingPlan)
-        is_continued = self._is_continued()
-        trees: list[Tree] = list(self.trees_) if is_continued else []
-        traces: list[Trace] = list(self.traces_) if is_continued else []
-        self._last_tree = self._last_tree if is_continued else None
-        self._progress.begin("tree", len(plan.alphas), first=len(trees))
-
-        def store(model: _TAOForest) -> None:
-            model._store_forest(list(trees), list(traces), problem, np.ones(len(trees)))
-
-        snapshot = model_so_far(self, store)
-        grown = self._trees_to_add(range(len(trees), len(plan.alphas)), problem, plan)
-        # Closed also if a callback fails or Ctrl-C comes between two trees: no worker goes on.
-        with closing(grown):
-            for found, is_restored in grown:
-                trees.append(found.tree)
-                traces.append(found.trace)
-                self._last_tree = found.unpruned
-                if tell_tree(
-                    self._progress,
-                    len(trees),
-                    found.tree,
-                    found.trace,
-                    snapshot,
-                    restored=is_restored,
-                ):
-                    break
-        self._store_forest(trees, traces, problem, np.ones(len(trees)))
-
-    def _grown_apart(self, problem: Problem, plan: SamplePlan, n_trees: int) -> Iterable[Tree]:
-        assert isinstance(plan, BaggingPlan)
-        evenly = np.linspace(0, len(plan.alphas) - 1, n_trees).round().astype(int)  # of a path
-        few = replace(plan, alphas=tuple(plan.alphas[number] for number in evenly))
-        options = self._options(few.alphas[0])
-        grown = bag_trees(problem, self._start(), options, few, n_jobs=self.n_jobs)
-        return [found.tree for found in grown]
-
-    def _trees_to_add(
-        self, numbers: range, problem: Problem, plan: BaggingPlan
-    ) -> Generator[tuple[TracedTree, bool], None, None]:
-        """Trees of these numbers, and whether they come from the checkpoint."""
-        saved = self._checkpoint.parts(TracedTree)[: len(numbers)]
-        for found in saved:
-            yield found, True
-        grown = bag_trees(
-            problem,
-            self._start(),
-            self._options(plan.alphas[0]),
-            plan,
-            first=numbers.start + len(saved),
-            last_tree=self._last_tree,
-            n_jobs=self.n_jobs,
-        )
-        with closing(grown):
-            for one in grown:
-                unpruned = one.unpruned if self.start == "previous" else None
-                found = TracedTree(one.tree, one.trace, unpruned)
-                self._checkpoint.add(found)
-                yield found, False
+def _bagged_trees(model: TAOForestClassifier | TAOForestRegressor, problem: Problem) -> BaggedTrees:
+    """Independent trees, or each from the one before it."""
+    sample = model._sample_plan(problem)
+    if sample.n_columns and sample.is_global:
+        check_starts_apart(model.init, model.start)
+    alphas = alpha_of_trees(model.alpha, int(model.n_estimators))
+    plan = BaggingPlan(**vars(sample), start=model.start, alphas=alphas)
+    start = tree_start(model, getattr(model, "classes_", None))
+    return BaggedTrees(start, tao_options(model, alphas[0]), plan, model.n_jobs)
 
 
-class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
+def _store_trees(
+    model: TAOForestClassifier | TAOForestRegressor, parts: list[GrownTree], problem: Problem
+) -> None:
+    """Set the attributes that describe the trees, and how they were optimised."""
+    SampledForest._store(model, parts, problem)
+    model.traces_ = [part.trace for part in parts if part.trace is not None]
+    model.n_iter_ = max(len(trace) for trace in model.traces_)
+    model._last_tree = parts[-1].unpruned
+
+
+@estimator
+class TAOForestClassifier(Classifier, SampledForest, OptimisedTree):
     """A small forest of independently optimised trees, combined by vote or average.
 
     Parameters
@@ -265,93 +199,36 @@ class TAOForestClassifier(_TAOForest, SampledClassifier, TAOClassification):
     True
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 30,
-        *,
-        max_depth: int | None = 8,
-        alpha: float | tuple[float, float] = 0.1,
-        ridge: float = 0.01,
-        max_weights: int | None = None,
-        max_leaf_weights: int | None = None,
-        split: str = "oblique",
-        leaf: str = "constant",
-        leaf_alpha: float | None = None,
-        leaf_penalty: str = "l1",
-        relax_leaves: bool = False,
-        loss: str = "zero_one",
-        init: object = "supervised",
-        start: str = "own",
-        max_iter: int = 20,
-        strict_descent: bool | str = False,
-        order: str = "leaves_first",
-        tol: float = 1e-4,
-        max_samples: int | float | None = None,
-        bootstrap: bool = False,
-        max_features: int | float | str | None = None,
-        feature_sampling: str = "local",
-        voting: str = "soft",
-        calibrate: bool = True,
-        oob_score: bool = False,
-        class_weight: object = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.alpha = alpha
-        self.ridge = ridge
-        self.max_weights = max_weights
-        self.max_leaf_weights = max_leaf_weights
-        self.split = split
-        self.leaf = leaf
-        self.leaf_alpha = leaf_alpha
-        self.leaf_penalty = leaf_penalty
-        self.relax_leaves = relax_leaves
-        self.loss = loss
-        self.init = init
-        self.start = start
-        self.max_iter = max_iter
-        self.strict_descent = strict_descent
-        self.order = order
-        self.tol = tol
-        self.max_samples = max_samples
-        self.bootstrap = bootstrap
-        self.max_features = max_features
-        self.feature_sampling = feature_sampling
-        self.voting = voting
-        self.calibrate = calibrate
-        self.oob_score = oob_score
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    alpha: float | tuple[float, float] = 0.1  # type: ignore[assignment]  # here it may be a path
+    start: str = "own"
+    max_iter: int = 20
+    bootstrap: bool = False
+    voting: str = "soft"
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    traces_: list[Trace] = fitted("a Trace a tree, or a forest of FAO", are_traces)
+    n_iter_: int = fitted("an integer >= 0", whole(0))
+    _last_tree: Tree | None = fitted(
+        "None or a tree of these columns and outputs", is_tree_or_none
+    )  # unpruned, if the next tree starts from it
+    _losses: ClassVar[tuple[str, ...]] = CLASSIFICATION_LOSSES
+    _recipe, _store = _bagged_trees, _store_trees
+
+    def _check(self) -> None:
+        alpha_of_trees(self.alpha, 2)
+        check_choice("start", self.start, STARTS)
         check_choice("voting", self.voting, VOTINGS)
 
     def _changeable(self) -> object:
         return self.voting, self.calibrate
 
     def _is_hard(self) -> bool:
-        if self.voting not in VOTINGS:  # it may be changed after ``fit``
-            check_choice("voting", self.voting, VOTINGS)
-        return self.voting == "hard" or (
-            self.voting == "auto" and not self.forest_.trees[0].is_linear
-        )
+        check_choice("voting", self.voting, VOTINGS)  # it may be changed after ``fit``
+        is_auto = self.voting == "auto"
+        return self.voting == "hard" or (is_auto and not self.forest_.trees[0].is_linear)
 
 
-class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
+@estimator
+class TAOForestRegressor(Regressor, SampledForest, OptimisedTree):
     """A small forest of independently optimised regression trees, averaged.
 
     Parameters
@@ -484,69 +361,19 @@ class TAOForestRegressor(_TAOForest, SampledRegressor, TAORegression):
     True
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 30,
-        *,
-        max_depth: int | None = 8,
-        alpha: float | tuple[float, float] = 0.1,
-        ridge: float = 0.01,
-        max_weights: int | None = None,
-        max_leaf_weights: int | None = None,
-        split: str = "oblique",
-        leaf: str = "constant",
-        leaf_alpha: float | None = None,
-        leaf_penalty: str = "l1",
-        relax_leaves: bool = False,
-        loss: str = "squared_error",
-        huber_delta: float = 1.0,
-        init: object = "supervised",
-        start: str = "own",
-        max_iter: int = 20,
-        strict_descent: bool | str = False,
-        order: str = "leaves_first",
-        tol: float = 1e-4,
-        max_samples: int | float | None = None,
-        bootstrap: bool = False,
-        max_features: int | float | str | None = None,
-        feature_sampling: str = "local",
-        oob_score: bool = False,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.alpha = alpha
-        self.ridge = ridge
-        self.max_weights = max_weights
-        self.max_leaf_weights = max_leaf_weights
-        self.split = split
-        self.leaf = leaf
-        self.leaf_alpha = leaf_alpha
-        self.leaf_penalty = leaf_penalty
-        self.relax_leaves = relax_leaves
-        self.loss = loss
-        self.huber_delta = huber_delta
-        self.init = init
-        self.start = start
-        self.max_iter = max_iter
-        self.strict_descent = strict_descent
-        self.order = order
-        self.tol = tol
-        self.max_samples = max_samples
-        self.bootstrap = bootstrap
-        self.max_features = max_features
-        self.feature_sampling = feature_sampling
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    loss: str = "squared_error"
+    huber_delta: float = 1.0
+    alpha: float | tuple[float, float] = 0.1  # type: ignore[assignment]  # here it may be a path
+    start: str = "own"
+    max_iter: int = 20
+    bootstrap: bool = False
+
+    traces_: list[Trace] = fitted("a Trace a tree, or a forest of FAO", are_traces)
+    n_iter_: int = fitted("an integer >= 0", whole(0))
+    _last_tree: Tree | None = fitted("None or a tree of these columns and outputs", is_tree_or_none)
+    _losses: ClassVar[tuple[str, ...]] = REGRESSION_LOSSES
+    _recipe, _store = _bagged_trees, _store_trees
+
+    def _check(self) -> None:
+        alpha_of_trees(self.alpha, 2)
+        check_choice("start", self.start, STARTS)

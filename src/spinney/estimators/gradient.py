@@ -1,165 +1,128 @@
-"""Scikit-learn estimators for gradient boosting of TAO trees.
-
-They validate, build a problem, take trees from :func:`spinney.ensembles.gradient.gradient_boost`
-as long as they are wanted, and store them. No algorithm lives here.
-"""
+"""Scikit-learn estimators for gradient boosting of TAO trees."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import field
 from itertools import islice
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney import _core
-from spinney.algorithms.fao import FAOOptions
 from spinney.data import Problem
 from spinney.data.checks import check_choice, check_real
 from spinney.ensembles.gradient import (
     AddedTree,
+    AddedTrees,
     GradientRule,
     Residuals,
     first_scores,
-    gradient_boost,
 )
-from spinney.ensembles.tree_start import Start, check_same_encoding
-from spinney.estimators.additive import SummedClassifier, SummedForest, SummedRegressor
-from spinney.estimators.early_stopping import BoostedForest
-from spinney.fitting.events import model_so_far, tell_tree
+from spinney.estimators.additive import (
+    calibrate,
+    check_same_loss,
+    fao_options,
+    loss_of,
+    sum_of_trees,
+)
+from spinney.estimators.construction import estimator
+from spinney.estimators.optimised_tree import OptimisedTree, tree_start
+from spinney.estimators.parameter_checks import REGRESSION_LOSSES, SCORE_LOSSES
+from spinney.estimators.tasks import Classifier, Regressor
+from spinney.estimators.validated import BoostedForest
+from spinney.fitting.fitted_record import fitted, is_curve, is_own_loss, numbers_of
+from spinney.fitting.loop import fit_parts
+from spinney.fitting.session import Session
 from spinney.fitting.validation_curve import Judged, LossWatch
 from spinney.tree.forest import Forest
 from spinney.tree.gains import GainRule
-from spinney.tree.structure import Tree
+from spinney.tree.readout import Readout
 
 STEPS = ("newton", "gradient")
 
+are_first_scores = numbers_of(lambda model: model.forest_.n_outputs)
 
-class _GradientBoosting(SummedForest, BoostedForest):
-    """What both estimators share: the rounds, and sums of the trees."""
 
-    first_scores_: NDArray[np.float64]
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("step", self.step, STEPS)
-        check_real("subsample", self.subsample, minimum=0.0, is_open=True, example="0.5")
-        if float(self.subsample) > 1:
-            raise ValueError(
-                f"subsample={self.subsample!r} is too large; give a share of the rows, at most 1; "
-                "try subsample=1.0 for all rows."
-            )
-        if self._is_continued():
-            self._check_same_loss()
-
-    def _start(self) -> Start:
-        check_same_encoding(self.init, self.encoding_)
-        # The trees of boosting are regression trees, whatever y holds.
-        return Start(self.init, self.max_depth, self.split, None)
-
-    def _grow_watched(self, problem: Problem, judged: Judged | None) -> None:
-        members = self._members()
-        options = self._forest_options(problem, self._n_threads())
-        if not members:
-            self.first_scores_ = first_scores(problem, options.loss)
-        watch = LossWatch(
-            judged, problem.n_classes, self._loss(), self.first_scores_, self._patience()
+def _check_steps(model: TAOGradientBoostingClassifier | TAOGradientBoostingRegressor) -> None:
+    check_choice("step", model.step, STEPS)
+    check_real("subsample", model.subsample, minimum=0.0, is_open=True, example="0.5")
+    if float(model.subsample) > 1:
+        raise ValueError(
+            f"subsample={model.subsample!r} is too large; give a share of the rows, at most 1; "
+            "try subsample=1.0 for all rows."
         )
-        self._progress.begin(
-            "round", int(self.n_estimators), first=len(members), validation=watch.word
-        )
-        self._grow(members, problem, options, watch)
-        self._store_members(members[: watch.best], problem)
-        self._store_watched("validation_losses_", watch.errors)
-        self._calibrate_by(problem, judged)
+    if model._goes_on():
+        check_same_loss(model)
 
-    def _scores_apart(self, problem: Problem, rows: _core.Rows) -> NDArray[np.float64]:
-        options = self._forest_options(problem, self._n_threads())
+
+def _recipe(
+    model: TAOGradientBoostingClassifier | TAOGradientBoostingRegressor,
+    problem: Problem,
+    first: NDArray[np.float64] | None = None,
+) -> AddedTrees:
+    """Which trees there are to be; `first` are the scores before any tree, if they are known."""
+    options = fao_options(model, problem, model._n_threads())
+    rule = GradientRule(float(model.learning_rate), model.step, float(model.subsample))
+    # The trees of boosting are regression trees, whatever y holds.
+    start = tree_start(model, None)
+    if first is None:
         first = first_scores(problem, options.loss)
-        added = islice(self._added(problem, options, [], first), self.forest_.n_trees)
-        trees = tuple(one.tree for one in added)
-        weights = np.ones(len(trees))
-        return Forest(trees).sums(rows, weights, n_threads=self._n_threads()) + first
+    return AddedTrees(start, options, rule, model._seed, int(model.n_estimators), first)
 
-    def _store_members(self, members: list[AddedTree], problem: Problem) -> None:
-        """Set the attributes that describe the trees."""
-        self._store_forest(
-            [member.tree for member in members],
-            [member.trace for member in members],
-            problem,
-            np.ones(len(members)),
-        )
-        self._fitted_loss = self.loss
 
-    def _gain_rule(self, problem: Problem) -> GainRule:
-        loss = self._loss(problem.target_scale)
-        return Residuals(problem, loss, self.first_scores_, self._n_threads())
+def _add_trees(
+    model: TAOGradientBoostingClassifier | TAOGradientBoostingRegressor,
+    session: Session,
+    problem: Problem,
+    judged: Judged | None,
+) -> None:
+    """Add trees one after the other, judging their sum, and store them."""
+    known = (
+        [AddedTree(*pair) for pair in zip(model.trees_, model.traces_, strict=True)]
+        if session.goes_on
+        else []
+    )
+    recipe = _recipe(model, problem, model.first_scores_ if known else None)
+    model.first_scores_ = recipe.first
+    n_threads, patience = model._n_threads(), model._patience()
+    watch = LossWatch(judged, problem.n_classes, loss_of(model), recipe.first, patience, n_threads)
 
-    def _members(self) -> list[AddedTree]:
-        """Trees of the last fit, if this one goes on from it."""
-        if not self._is_continued():
-            return []
-        return [AddedTree(*of_tree) for of_tree in zip(self.trees_, self.traces_, strict=True)]
-
-    def _grow(
-        self, members: list[AddedTree], problem: Problem, options: FAOOptions, watch: LossWatch
+    def store(
+        model: TAOGradientBoostingClassifier | TAOGradientBoostingRegressor,
+        members: list[AddedTree],
     ) -> None:
-        """Add trees to `members` until there are enough."""
-        n_trees, n_threads = int(self.n_estimators), self._n_threads()
-        for member in members:
-            watch.see(member.tree, n_threads)
-        watch.begin()
-        if len(members) >= n_trees:
-            return
-        snapshot = model_so_far(
-            self, lambda model: model._store_members(members[: watch.best], problem)
-        )
-        for added, is_restored in self._following(members, problem, options):
-            members.append(added)
-            watch.see(added.tree, n_threads)
-            is_stopped = tell_tree(
-                self._progress,
-                len(members),
-                added.tree,
-                added.trace,
-                snapshot,
-                validation=watch.last,
-                restored=is_restored,
-            )
-            if is_stopped or watch.is_over or len(members) == n_trees:
-                break
+        model._store(members, problem, np.ones(len(members)))
+        model._fitted_loss = model.loss
 
-    def _following(
-        self, members: list[AddedTree], problem: Problem, options: FAOOptions
-    ) -> Iterator[tuple[AddedTree, bool]]:
-        """The trees that follow `members`, and whether they come from the checkpoint."""
-        for saved in self._checkpoint.parts(AddedTree):
-            yield saved, True
-        given = [member.tree for member in members]
-        for added in self._added(problem, options, given, self.first_scores_):
-            self._checkpoint.add(added)
-            yield added, False
+    store(model, fit_parts(recipe, problem, session, model, store, known, watch))
+    model._store_curve("validation_losses_", watch.errors)
 
-    def _added(
-        self,
-        problem: Problem,
-        options: FAOOptions,
-        given: Sequence[Tree],
-        first: NDArray[np.float64],
-    ) -> Iterator[AddedTree]:
-        """The trees that follow the given ones, without end."""
-        rule = GradientRule(float(self.learning_rate), self.step, float(self.subsample))
-        return gradient_boost(problem, self._start(), options, rule, self._seed, given, first)
+    def scores_apart(part: Problem, rows: _core.Rows) -> NDArray[np.float64]:
+        apart = _recipe(model, part)
+        trees = tuple(added.tree for added in islice(apart.parts(part), len(model)))
+        return Forest(trees).sums(rows, np.ones(len(trees)), n_threads=n_threads) + apart.first
 
-    def _tree_weights(self) -> NDArray[np.float64]:
-        return self.forest_.unit_weights
-
-    def _offsets(self) -> NDArray[np.float64]:
-        return self.first_scores_
+    calibrate(model, problem, judged, scores_apart)
 
 
-class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
+def _residuals(
+    model: TAOGradientBoostingClassifier | TAOGradientBoostingRegressor, problem: Problem
+) -> GainRule:
+    """Each tree is judged by what those before it leave."""
+    loss = loss_of(model, problem.target_scale)
+    return Residuals(problem, loss, model.first_scores_, model._n_threads())
+
+
+def _sum_and_first(
+    model: TAOGradientBoostingClassifier | TAOGradientBoostingRegressor,
+) -> Readout:
+    return sum_of_trees(model, model.forest_.unit_weights, model.first_scores_)
+
+
+@estimator
+class TAOGradientBoostingClassifier(Classifier, BoostedForest, OptimisedTree):
     """Gradient boosting of oblique trees that are optimised one after the other.
 
     Parameters
@@ -289,68 +252,42 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
     True
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        learning_rate: float = 0.1,
-        max_depth: int | None = 5,
-        alpha: float = 0.1,
-        leaf_alpha: float = 1.0,
-        leaf_penalty: str = "l2",
-        ridge: float = 0.05,
-        max_weights: int | None = None,
-        split: str = "mixed",
-        loss: str = "log_loss",
-        step: str = "newton",
-        calibrate: bool = True,
-        subsample: float = 1.0,
-        init: object = "supervised",
-        max_sweeps: int = 5,
-        strict_descent: bool | str = False,
-        order: str = "leaves_first",
-        tol: float = 1e-3,
-        early_stopping: bool | None = None,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
-        class_weight: object = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.alpha = alpha
-        self.leaf_alpha = leaf_alpha
-        self.leaf_penalty = leaf_penalty
-        self.ridge = ridge
-        self.max_weights = max_weights
-        self.split = split
-        self.loss = loss
-        self.step = step
-        self.calibrate = calibrate
-        self.subsample = subsample
-        self.init = init
-        self.max_sweeps = max_sweeps
-        self.strict_descent = strict_descent
-        self.order = order
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    n_estimators: int = field(default=100, kw_only=False)
+    max_depth: int | None = 5
+    leaf_alpha: float = 1.0
+    leaf_penalty: str = "l2"
+    ridge: float = 0.05
+    split: str = "mixed"
+    loss: str = "log_loss"
+    step: str = "newton"
+    subsample: float = 1.0
+    max_sweeps: int = 5
+    tol: float = 1e-3
+    leaf: str = field(default="constant", init=False)
+    max_leaf_weights: int | None = field(default=None, init=False)
+    relax_leaves: bool = field(default=False, init=False)
+
+    first_scores_: NDArray[np.float64] = fitted("a finite number an output", are_first_scores)
+    validation_losses_: NDArray[np.float64] = fitted("a finite number a round", is_curve, False)
+    _fitted_loss: str = fitted("a loss of these forests", is_own_loss)
+    _losses: ClassVar[tuple[str, ...]] = SCORE_LOSSES
+    _is_additive: ClassVar[bool] = True
+    _check, _grow, _gain_rule, _readout = _check_steps, _add_trees, _residuals, _sum_and_first
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Scores of the classes.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+            With two classes of shape (n_rows,): the score of the second less that of the first.
+        """
+        scores = self._totals(X)
+        return self._kept_readout().decisions(scores)
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Scores of the first tree, the first two, and so on.
@@ -365,21 +302,6 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
         """
         for readout, totals in self._stages(X):
             yield readout.decisions(totals)
-
-    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
-        """Predictions of the first tree, the first two, and so on.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Yields
-        ------
-        ndarray of shape (n_rows,)
-            The last is what `predict` gives, bit for bit.
-        """
-        for readout, totals in self._stages(X):
-            yield readout.answers(totals)
 
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Class probabilities of the first tree, the first two, and so on.
@@ -396,7 +318,8 @@ class TAOGradientBoostingClassifier(_GradientBoosting, SummedClassifier):
             yield readout.finished(totals)
 
 
-class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
+@estimator
+class TAOGradientBoostingRegressor(Regressor, BoostedForest, OptimisedTree):
     """Gradient boosting of oblique trees that are optimised one after the other, for numbers.
 
     Parameters
@@ -514,78 +437,25 @@ class TAOGradientBoostingRegressor(_GradientBoosting, SummedRegressor):
     True
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        learning_rate: float = 0.1,
-        max_depth: int | None = 5,
-        alpha: float = 0.1,
-        leaf_alpha: float = 1.0,
-        leaf_penalty: str = "l2",
-        ridge: float = 0.05,
-        max_weights: int | None = None,
-        split: str = "mixed",
-        loss: str = "squared_error",
-        huber_delta: float = 1.0,
-        step: str = "newton",
-        subsample: float = 1.0,
-        init: object = "supervised",
-        max_sweeps: int = 5,
-        strict_descent: bool | str = False,
-        order: str = "leaves_first",
-        tol: float = 1e-3,
-        early_stopping: bool | None = None,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.alpha = alpha
-        self.leaf_alpha = leaf_alpha
-        self.leaf_penalty = leaf_penalty
-        self.ridge = ridge
-        self.max_weights = max_weights
-        self.split = split
-        self.loss = loss
-        self.huber_delta = huber_delta
-        self.step = step
-        self.subsample = subsample
-        self.init = init
-        self.max_sweeps = max_sweeps
-        self.strict_descent = strict_descent
-        self.order = order
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    n_estimators: int = field(default=100, kw_only=False)
+    max_depth: int | None = 5
+    leaf_alpha: float = 1.0
+    leaf_penalty: str = "l2"
+    ridge: float = 0.05
+    split: str = "mixed"
+    loss: str = "squared_error"
+    huber_delta: float = 1.0
+    step: str = "newton"
+    subsample: float = 1.0
+    max_sweeps: int = 5
+    tol: float = 1e-3
+    leaf: str = field(default="constant", init=False)
+    max_leaf_weights: int | None = field(default=None, init=False)
+    relax_leaves: bool = field(default=False, init=False)
 
-    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[np.float64]]:
-        """Predictions of the first tree, the first two, and so on.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Yields
-        ------
-        float64 ndarray as of `predict`
-            The last is what `predict` gives, bit for bit.
-        """
-        for readout, totals in self._stages(X):
-            yield readout.answers(totals)
+    first_scores_: NDArray[np.float64] = fitted("a finite number an output", are_first_scores)
+    validation_losses_: NDArray[np.float64] = fitted("a finite number a round", is_curve, False)
+    _fitted_loss: str = fitted("a loss of these forests", is_own_loss)
+    _losses: ClassVar[tuple[str, ...]] = REGRESSION_LOSSES
+    _is_additive: ClassVar[bool] = True
+    _check, _grow, _gain_rule, _readout = _check_steps, _add_trees, _residuals, _sum_and_first

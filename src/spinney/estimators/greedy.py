@@ -1,54 +1,127 @@
-"""Scikit-learn estimators for forests of greedily grown trees: the baselines of the papers.
-
-They validate, call :func:`spinney.ensembles.greedy.grow_forest`, and store what came back. No
-algorithm lives here.
-"""
+"""Greedy growth: its parameters, and the scikit-learn estimators for forests of such trees."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
-import numpy as np
-
-from spinney.algorithms.grow import COLUMN_SPLITS, DIRECTION_SPLITS, GrowOptions
+from spinney.algorithms.grow import (
+    COLUMN_SPLITS,
+    CRITERIA,
+    DIRECTION_SPLITS,
+    SQUARING_SPLITS,
+    GrowOptions,
+)
+from spinney.data import Problem, check_scales
 from spinney.data.checks import check_choice, check_integer, check_real
+from spinney.ensembles.greedy import GreedyTrees
 from spinney.ensembles.plan import SamplePlan
-from spinney.estimators.growth import GrownForest
-from spinney.estimators.independent_trees import SampledClassifier, SampledRegressor
+from spinney.estimators.construction import estimator, parameters
+from spinney.estimators.sampled_forest import SampledForest
+from spinney.estimators.tasks import Classifier, Regressor
 
 
-class _GreedyForest(GrownForest):
-    """What both estimators share: the values of their splits."""
+@parameters
+class Growth:
+    """Limits of greedy growth.
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("split", self.split, (*COLUMN_SPLITS, *DIRECTION_SPLITS))
-        if self.n_candidates is not None:
-            check_integer("n_candidates", self.n_candidates, minimum=1, example="100")
-            if self.split in COLUMN_SPLITS:
-                raise ValueError(
-                    f'n_candidates={self.n_candidates} with split="{self.split}", which tries '
-                    'columns; give n_candidates=None; try max_features, or split="probes".'
-                )
-        check_integer("n_restarts", self.n_restarts, minimum=0, example="4")
-        check_integer("n_jumps", self.n_jumps, minimum=0, example="5")
-        check_integer("max_columns", self.max_columns, minimum=1, example="3")
-        check_real("ridge", self.ridge, minimum=0.0, example="0.01")
+    Parameters
+    ----------
+    max_depth : int or None, default=None
+        Depth at which growth ends. None grows until leaves are pure.
+    min_samples_split : int, default=2
+        Nodes of fewer rows are leaves. Where trees see all rows, alike ones count as one.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of the rows of a leaf, as a share of that of all rows. A split that would
+        leave less on a side gives way to the best column that does not. Class weights can only
+        matter where leaves are not pure.
+    leaf_shrinkage : float, default=0.0
+        How far leaves are drawn towards the means of the nodes above them, in rows of weight 1: a
+        step out of a node of so many rows counts half. Try 3 to 30 where classes overlap or there
+        are few trees. 0 leaves them as they are.
+    """
 
-    def _n_candidates(self, plan: SamplePlan) -> int:
-        return int(self.n_candidates or 0) or super()._n_candidates(plan)
+    max_depth: int | None = None
+    min_samples_split: int = 2
+    min_weight_fraction_leaf: float = 0.0
+    leaf_shrinkage: float = 0.0
 
-    def _grow_options(self, n_candidates: int) -> GrowOptions:
-        return replace(
-            super()._grow_options(n_candidates),
-            n_restarts=int(self.n_restarts),
-            n_jumps=int(self.n_jumps),
-            most_columns=int(self.max_columns),
-            ridge=float(self.ridge),
+    def _check(self) -> None:
+        if hasattr(self, "criterion"):
+            check_choice("criterion", self.criterion, CRITERIA)
+        if self.max_depth is not None:
+            check_integer("max_depth", self.max_depth, minimum=1, example="None for no limit")
+        check_integer("min_samples_split", self.min_samples_split, minimum=2, example="2")
+        check_real(
+            "min_weight_fraction_leaf", self.min_weight_fraction_leaf, minimum=0.0, example="0"
+        )
+        if float(self.min_weight_fraction_leaf) > 0.5:
+            raise ValueError(
+                f"min_weight_fraction_leaf={self.min_weight_fraction_leaf!r} leaves no split, as "
+                "two sides cannot both have more than half; give a number from 0 to 0.5; try 0.01."
+            )
+        check_real("leaf_shrinkage", self.leaf_shrinkage, minimum=0.0, example="10.0")
+
+    def _check_task(self, problem: Problem) -> None:
+        model: Any = self
+        if self._kind_of_split() in SQUARING_SPLITS:
+            why = f"{type(self).__name__} squares it, so"
+            check_scales(problem.scale, why, model._label_of_coordinate)
+
+    def _kind_of_split(self) -> str:
+        """Name of the split for the grower."""
+        return str(self.split)  # type: ignore[attr-defined]  # of those who choose one
+
+    def _grow_options(self, n_candidates: int, **others: Any) -> GrowOptions:
+        """The grower's options from the constructor's values, and some others."""
+        return GrowOptions(
+            split=self._kind_of_split(),
+            criterion=getattr(self, "criterion", "entropy"),
+            max_depth=int(self.max_depth or 0),
+            min_rows=int(self.min_samples_split),
+            min_leaf_share=float(self.min_weight_fraction_leaf),
+            leaf_shrinkage=float(self.leaf_shrinkage),
+            n_candidates=n_candidates,
+            **others,
         )
 
 
-class GreedyForestClassifier(_GreedyForest, SampledClassifier):
+def columns_to_try(plan: SamplePlan) -> int:
+    """Columns that each split tries; 0 for as many as the tree has."""
+    return 0 if plan.is_global else plan.n_columns
+
+
+def _check_split(model: GreedyForestClassifier | GreedyForestRegressor) -> None:
+    check_choice("split", model.split, (*COLUMN_SPLITS, *DIRECTION_SPLITS))
+    if model.n_candidates is not None:
+        check_integer("n_candidates", model.n_candidates, minimum=1, example="100")
+        if model.split in COLUMN_SPLITS:
+            raise ValueError(
+                f'n_candidates={model.n_candidates} with split="{model.split}", which tries '
+                'columns; give n_candidates=None; try max_features, or split="probes".'
+            )
+    check_integer("n_restarts", model.n_restarts, minimum=0, example="4")
+    check_integer("n_jumps", model.n_jumps, minimum=0, example="5")
+    check_integer("max_columns", model.max_columns, minimum=1, example="3")
+    check_real("ridge", model.ridge, minimum=0.0, example="0.01")
+
+
+def _greedy_trees(
+    model: GreedyForestClassifier | GreedyForestRegressor, problem: Problem
+) -> GreedyTrees:
+    """Trees on samples of rows and columns."""
+    plan = model._sample_plan(problem)
+    options = model._grow_options(
+        int(model.n_candidates or 0) or columns_to_try(plan),
+        n_restarts=int(model.n_restarts),
+        n_jumps=int(model.n_jumps),
+        most_columns=int(model.max_columns),
+        ridge=float(model.ridge),
+    )
+    return GreedyTrees(options, plan, int(model.n_estimators), model.n_jobs)
+
+
+@estimator
+class GreedyForestClassifier(Classifier, SampledForest, Growth):
     """A forest of greedily grown trees with one of several kinds of split.
 
     Parameters
@@ -175,65 +248,20 @@ class GreedyForestClassifier(_GreedyForest, SampledClassifier):
     True
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 30,
-        *,
-        split: str = "axis",
-        criterion: str = "entropy",
-        max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_weight_fraction_leaf: float = 0.0,
-        leaf_shrinkage: float = 0.0,
-        max_features: int | float | str | None = "sqrt",
-        feature_sampling: str = "local",
-        n_candidates: int | None = None,
-        n_restarts: int = 0,
-        n_jumps: int = 5,
-        max_columns: int = 3,
-        ridge: float = 0.01,
-        bootstrap: bool = True,
-        max_samples: int | float | None = None,
-        calibrate: bool = True,
-        oob_score: bool = False,
-        class_weight: object = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.split = split
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.leaf_shrinkage = leaf_shrinkage
-        self.max_features = max_features
-        self.feature_sampling = feature_sampling
-        self.n_candidates = n_candidates
-        self.n_restarts = n_restarts
-        self.n_jumps = n_jumps
-        self.max_columns = max_columns
-        self.ridge = ridge
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.calibrate = calibrate
-        self.oob_score = oob_score
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    split: str = "axis"
+    criterion: str = "entropy"
+    max_features: int | float | str | None = "sqrt"
+    n_candidates: int | None = None
+    n_restarts: int = 0
+    n_jumps: int = 5
+    max_columns: int = 3
+    ridge: float = 0.01
+
+    _check, _recipe = _check_split, _greedy_trees
 
 
-class GreedyForestRegressor(_GreedyForest, SampledRegressor):
+@estimator
+class GreedyForestRegressor(Regressor, SampledForest, Growth):
     """A forest of greedily grown regression trees with one of several kinds of split.
 
     "lda" and "logistic" part the rows of a node at the mean of their targets into two groups;
@@ -350,53 +378,12 @@ class GreedyForestRegressor(_GreedyForest, SampledRegressor):
     True
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 30,
-        *,
-        split: str = "axis",
-        max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_weight_fraction_leaf: float = 0.0,
-        leaf_shrinkage: float = 0.0,
-        max_features: int | float | str | None = 0.33,
-        feature_sampling: str = "local",
-        n_candidates: int | None = None,
-        n_restarts: int = 0,
-        n_jumps: int = 5,
-        max_columns: int = 3,
-        ridge: float = 0.01,
-        bootstrap: bool = True,
-        max_samples: int | float | None = None,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.split = split
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.leaf_shrinkage = leaf_shrinkage
-        self.max_features = max_features
-        self.feature_sampling = feature_sampling
-        self.n_candidates = n_candidates
-        self.n_restarts = n_restarts
-        self.n_jumps = n_jumps
-        self.max_columns = max_columns
-        self.ridge = ridge
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    split: str = "axis"
+    max_features: int | float | str | None = 0.33
+    n_candidates: int | None = None
+    n_restarts: int = 0
+    n_jumps: int = 5
+    max_columns: int = 3
+    ridge: float = 0.01
+
+    _check, _recipe = _check_split, _greedy_trees

@@ -1,26 +1,23 @@
-"""The scikit-learn estimator for Ho's random decision forests.
-
-It validates, calls :func:`spinney.ensembles.greedy.grow_forest`, and stores what came back. No
-algorithm lives here.
-"""
+"""The scikit-learn estimator for Ho's random decision forests."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from spinney.algorithms.grow import HO_SPLITS, GrowOptions
+from spinney.algorithms.grow import HO_SPLITS
 from spinney.data import Problem
 from spinney.data.checks import check_choice, check_integer
 from spinney.data.warn_caller import warn_caller
-from spinney.ensembles.greedy import SubspacePlan, count_subspaces
-from spinney.ensembles.plan import SamplePlan
-from spinney.estimators.growth import GrownForest
-from spinney.estimators.independent_trees import SampledClassifier
+from spinney.ensembles.greedy import GreedyTrees, SubspacePlan, count_subspaces
+from spinney.estimators.construction import estimator
+from spinney.estimators.greedy import Growth, columns_to_try
+from spinney.estimators.sampled_forest import SampledForest
+from spinney.estimators.tasks import Classifier
 from spinney.tree.readout import Readout
 from spinney.tree.ties import is_tied
 
@@ -28,7 +25,8 @@ ON_TIE = ("first", "reject")
 MOST_STEPS = 100_000
 
 
-class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
+@estimator
+class RandomDecisionForestClassifier(Classifier, SampledForest, Growth):
     """Oblique trees grown to pure leaves on all rows, in random subspaces.
 
     Parameters
@@ -141,57 +139,19 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
     (1.0, True)
     """
 
-    criterion = "entropy"
-    feature_sampling: str = "global"  # models of older releases hold none
-    bootstrap = False
-    leaf_shrinkage = 0.0  # leaves are as they were grown [1], section 3
-    max_samples = 1.0
-    oob_score = False
-
-    def __init__(
-        self,
-        n_estimators: int = 20,
-        *,
-        split: str = "central_axis",
-        max_features: int | float | str | None = 0.5,
-        feature_sampling: str = "global",
-        n_steps: int = 100,
-        max_epochs: int = 50,
-        on_tie: str = "first",
-        reject_label: object = None,
-        calibrate: bool = True,
-        max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_weight_fraction_leaf: float = 0.0,
-        class_weight: object = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.split = split
-        self.max_features = max_features
-        self.feature_sampling = feature_sampling
-        self.n_steps = n_steps
-        self.max_epochs = max_epochs
-        self.on_tie = on_tie
-        self.reject_label = reject_label
-        self.calibrate = calibrate
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    n_estimators: int = field(default=20, kw_only=False)
+    split: str = "central_axis"
+    max_features: int | float | str | None = 0.5
+    feature_sampling: str = "global"
+    n_steps: int = 100
+    max_epochs: int = 50
+    on_tie: str = "first"
+    reject_label: object = None
+    criterion: str = field(default="entropy", init=False)
+    bootstrap: bool = field(default=False, init=False)
+    max_samples: int | float | None = field(default=1.0, init=False)
+    oob_score: bool = field(default=False, init=False)
+    leaf_shrinkage: float = field(default=0.0, init=False)  # as they were grown [1], section 3
 
     def reject_rate(self, X: ArrayLike) -> float:
         """Share of rows whose best classes have equal probabilities.
@@ -229,8 +189,7 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         label = self._label_of_rejects() if self.on_tie == "reject" else None
         return replace(super()._readout(), reject_label=label)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check(self) -> None:
         check_choice("split", self.split, HO_SPLITS)
         check_integer("n_steps", self.n_steps, minimum=2, example="100")
         if int(self.n_steps) > MOST_STEPS:
@@ -241,13 +200,16 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
         check_integer("max_epochs", self.max_epochs, minimum=1, example="50")
         check_choice("on_tie", self.on_tie, ON_TIE)
 
-    def _plan(self, problem: Problem) -> SubspacePlan:
+    def _recipe(self, problem: Problem) -> GreedyTrees:
         plan = SubspacePlan(**vars(self._sample_plan(problem)))
         if self.on_tie == "reject":
             self._label_of_rejects()
-        return plan
+        options = self._grow_options(
+            columns_to_try(plan), n_steps=int(self.n_steps), max_epochs=int(self.max_epochs)
+        )
+        return GreedyTrees(options, plan, self._n_trees(problem, plan), self.n_jobs)
 
-    def _n_trees(self, problem: Problem, plan: SamplePlan) -> int:
+    def _n_trees(self, problem: Problem, plan: SubspacePlan) -> int:
         """No more trees than subspaces; warns if there are fewer than asked for."""
         if not plan.is_global:
             return int(self.n_estimators)
@@ -259,13 +221,6 @@ class RandomDecisionForestClassifier(GrownForest, SampledClassifier):
                 f"share one; {n_subspaces} trees are grown; try another max_features.",
             )
         return min(int(self.n_estimators), n_subspaces)
-
-    def _grow_options(self, n_candidates: int) -> GrowOptions:
-        return replace(
-            super()._grow_options(n_candidates),
-            n_steps=int(self.n_steps),
-            max_epochs=int(self.max_epochs),
-        )
 
     def _label_of_rejects(self) -> Any:
         """What rejected rows are called; raises if a class has that name."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, Self
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -22,7 +20,8 @@ from sklearn.utils.validation import (
 
 from spinney.algorithms.leaves import LeafTask, solve_leaves
 from spinney.algorithms.losses import ForestLoss
-from spinney.data.checks import check_n_jobs, check_real
+from spinney.data import as_rows
+from spinney.data.checks import check_real
 from spinney.data.class_weight import class_factors
 from spinney.data.encoded import class_indicators
 from spinney.data.tables import one_warning
@@ -31,6 +30,7 @@ from spinney.data.validation import (
     check_sample_weight,
     check_targets,
     check_total_weight,
+    has_missing,
 )
 from spinney.ensembles.fitted_leaves import (
     check_has_leaves,
@@ -40,12 +40,23 @@ from spinney.ensembles.fitted_leaves import (
     warn_of_linear_leaves,
 )
 from spinney.ensembles.fitted_trees import trees_with_values
-from spinney.estimators.base import Estimator
-from spinney.estimators.parameters import SCORE_LOSSES, check_loss
-from spinney.estimators.predictor import Compilable
-from spinney.estimators.reported import Reported
-from spinney.fitting.events import nothing_yet
-from spinney.fitting.progress import Asked, FitEvent, Progress, check_callback
+from spinney.ensembles.recipe import Outline, Step, Steps
+from spinney.estimators.construction import estimator, parameters
+from spinney.estimators.model import Model
+from spinney.estimators.parameter_checks import SCORE_LOSSES, check_loss
+from spinney.estimators.tasks import Classifier, Regressor
+from spinney.fitting.fitted_record import (
+    are_distinct,
+    fitted,
+    is_ascending,
+    is_bool,
+    is_curve,
+    is_finite,
+    is_number_or_nan,
+    is_own_loss,
+)
+from spinney.fitting.loop import fit_parts
+from spinney.fitting.session import Callback, Session
 from spinney.tree.forest import Forest
 from spinney.tree.readout import Readout, finish_of
 
@@ -53,6 +64,9 @@ from spinney.tree.readout import Readout, finish_of
 MOST_ROUNDS = 300
 
 VALUE_LOSSES = ("squared_error",)
+
+#: Where the readout is kept; pickles leave it behind.
+KEPT = "_refined_readout"
 
 
 def refine_leaves(
@@ -64,7 +78,7 @@ def refine_leaves(
     leaf_alpha: float = 1.0,
     sample_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
-    callback: Callable[[FitEvent], bool | None] | None = None,
+    callback: Callback | None = None,
 ) -> RefinedForestClassifier | RefinedForestRegressor:
     """Optimise all leaves of a fitted forest together, its splits as they are.
 
@@ -143,22 +157,129 @@ def _kind_of(forest: Any) -> str | None:
     return getattr(forest, "_estimator_type", None)
 
 
-class _RefinedForest(Compilable, Reported):
+@dataclass(frozen=True, eq=False)
+class _NewLeaves:
+    """Recipe of the values of all leaves; the rounds on the bound of a loss are told of."""
+
+    task: LeafTask
+    leaves: NDArray[np.uint32]
+    n_leaves: int
+    leaf_alpha: float
+    n_threads: int
+    kind: ClassVar[type[Any]] = np.ndarray
+    is_saved_by_part: ClassVar[bool] = False
+    n_parts: ClassVar[int] = 1
+
+    def outline(self, n_known: int) -> Outline:
+        """Rounds over all leaves are counted; a squared error takes one."""
+        del n_known
+        return Outline("iteration", 1 if self.task.loss.n_rounds == 1 else MOST_ROUNDS)
+
+    def parts(
+        self, problem: object, known: object, saved: object, steps: Steps
+    ) -> Generator[NDArray[np.float64], None, None]:
+        """The values, once."""
+        del problem, known, saved
+
+        def after_round(number: int, objective: float, loss: float) -> bool:
+            return steps.hear(0, Step(number, objective, loss))
+
+        values, _ = solve_leaves(
+            self.task,
+            self.leaves,
+            self.n_leaves,
+            self.leaf_alpha,
+            MOST_ROUNDS,
+            self.n_threads,
+            after_round if steps.is_heard else None,
+        )
+        yield values
+
+
+def _suits_forest(value: Any, model: Any) -> bool:
+    """Number of columns of a refined forest, which is that of a fitted forest of this library."""
+    of_model = isinstance(model.forest, Model) and not isinstance(model.forest, RefinedForest)
+    return of_model and value == model.forest.n_features_in_
+
+
+def _are_leaf_ids(value: Any, model: Any) -> bool:
+    """Ascending node numbers for each tree of the forest that was refined."""
+    if not isinstance(value, list) or len(value) != len(model.forest):
+        return False
+    return all(is_ascending(ids) and ids[0] >= 0 for ids in value)
+
+
+def _are_leaf_values(value: Any, model: Any) -> bool:
+    n_outputs = len(model.classes_) if hasattr(model, "classes_") else len(model.mean_)
+    return is_finite(value, model.n_leaves_, n_outputs)
+
+
+@parameters
+class RefinedForest(Model):
     """Leaves of a forest, numbered through all trees, and their values."""
 
-    leaf_values_: NDArray[np.float64]
-    stopped_by_callback_ = False  # a fit that a callback ends says otherwise
-    _leaf_ids: list[NDArray[np.int64]]  # leaves of each tree that training rows reach, ascending
+    forest: Any
+    loss: str
+    leaf_alpha: float
+    n_features_in_: int = fitted("that of a fitted forest", _suits_forest)
+    # Of each tree, those that training rows reach.
+    _leaf_ids: list[NDArray[np.int64]] = fitted("ascending node numbers a tree", _are_leaf_ids)
+    n_leaves_: int = fitted(
+        "the number of leaf ids",
+        lambda value, model: value == sum(len(ids) for ids in model._leaf_ids),
+    )
+    leaf_values_: NDArray[np.float64] = fitted(
+        "a finite number a leaf and output", _are_leaf_values
+    )
+    _fitted_loss: str = fitted("a loss of refined forests", is_own_loss)
+    score_before_: float = fitted("a number or nan", is_number_or_nan)
+    score_after_: float = fitted("a number or nan", is_number_or_nan)
+    _trees_in: ClassVar[str] = "leaf_values_"
+    _not_stored: ClassVar[tuple[str, ...]] = (
+        *("n_outputs_", "n_classes_", "encoding_", "typical_"),
+        *("n_parameters_", "flops_", "feature_importances_"),
+    )
+    _losses: ClassVar[tuple[str, ...]] = ()
 
     def __sklearn_clone__(self) -> Self:
         # A clone is unfitted, its forest is not: without it there would be nothing to refine.
         return type(self)(**self.get_params(deep=False))
 
-    def _check(self, losses: tuple[str, ...]) -> None:
-        """Raise if there is nothing to refine, or no way to do it; warn of what is lost."""
-        check_loss(self.loss, losses, type(self).__name__)
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != KEPT}
+
+    def __len__(self) -> int:
+        """Number of trees; 0 before ``fit``."""
+        return len(self._leaf_ids) if hasattr(self, "_leaf_ids") else 0
+
+    def _forest(self) -> Forest:
+        """The trees with constant leaves that hold the values found; raises if none can be read."""
+        known: Forest | None = self._kept_readout().forest
+        return self._readout().forest if known is None else known
+
+    def get_coordinate_names(self) -> NDArray[np.object_]:
+        """Names of the coordinates that the trees' hyperplanes are over.
+
+        Returns
+        -------
+        ndarray of str of shape (n_coordinates,)
+            Names of the columns (``x0``, ``x1``, ... if they have none), or, where `encoding_` is
+            not None, such as ``age``, ``age is missing`` and ``workclass = Private``.
+        """
+        if isinstance(self.forest, Model):
+            return self.forest.get_coordinate_names()
+        unnamed = [f"x{column}" for column in range(self.n_features_in_)]
+        return np.array(getattr(self, "feature_names_in_", unnamed), dtype=object)
+
+    def _checked_rows(self, X: Any) -> Rows:
+        if isinstance(self.forest, Model):
+            return self.forest._checked_rows(X)
+        return _checked_by(self.forest, X)
+
+    def _check(self) -> None:
+        check_loss(self.loss, self._losses, type(self).__name__)
         check_real("leaf_alpha", self.leaf_alpha, minimum=0.0, example="1.0")
-        check_n_jobs(self.n_jobs)
         check_has_leaves(self.forest)
         check_is_fitted(self.forest)
         leaf_reader(self.forest)
@@ -166,17 +287,17 @@ class _RefinedForest(Compilable, Reported):
 
     def _refine(
         self,
+        session: Session,
         X: ArrayLike,
         task: LeafTask,
         outputs: NDArray[np.float64],
         weights: NDArray[np.float64],
-        callback: Callable[[FitEvent], bool | None] | None,
-    ) -> dict[str, Any]:
-        """What a fit learns, by the names of attributes.
+    ) -> None:
+        """Find the values of the leaves and store them.
 
         `outputs` and `weights` are what the fit of the forest learned means of levels from.
         """
-        n_threads = int(effective_n_jobs(self.n_jobs))
+        n_threads = self._n_threads()
         reached = training_leaves(self.forest, X, outputs, weights, n_threads)
         ids = [np.unique(of_tree) for of_tree in reached.T]
         n_leaves = sum(len(of_tree) for of_tree in ids)
@@ -184,67 +305,90 @@ class _RefinedForest(Compilable, Reported):
         for tree, numbers in enumerate(leaf_numbers(reached, ids)):
             leaves[tree] = numbers
         del reached
-        progress = Progress(type(self).__name__, [] if callback is None else [Asked(callback)])
-        progress.begin("iteration", 1 if task.loss.n_rounds == 1 else MOST_ROUNDS)
-        values, _ = solve_leaves(
-            task,
-            leaves,
-            n_leaves,
-            float(self.leaf_alpha),
-            MOST_ROUNDS,
-            n_threads,
-            _asks(progress),
-        )
-        learned = {"_leaf_ids": ids, "leaf_values_": values, "n_leaves_": n_leaves}
-        self.__dict__.pop("stopped_by_callback_", None)
-        if progress.is_stopped:
-            learned["stopped_by_callback_"] = True
+        recipe = _NewLeaves(task, leaves, n_leaves, float(self.leaf_alpha), n_threads)
+        (values,) = fit_parts(recipe, None, session, self, _store_nothing)
+        self.__dict__.pop(KEPT, None)
+        self._leaf_ids, self.leaf_values_, self.n_leaves_ = ids, values, n_leaves
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.forest, name):
-                learned[name] = getattr(self.forest, name)
-        return {**learned, "_fitted_loss": self.loss}
+                setattr(self, name, getattr(self.forest, name))
+        self._fitted_loss = self.loss
 
-    def _refined_forest(self) -> Forest:
-        """The forest with constant leaves that hold the values found."""
-        return Forest(tuple(trees_with_values(self.forest, self._leaf_ids, self.leaf_values_)))
+    def _readout(self) -> Readout:
+        trees = trees_with_values(self.forest, self._leaf_ids, self.leaf_values_)
+        return self._readout_of(Forest(tuple(trees)))
 
-    def _names_of_coordinates(self) -> list[str]:
-        if isinstance(self.forest, Estimator):
-            return [str(name) for name in self.forest.get_coordinate_names()]
-        unnamed = [f"x{column}" for column in range(self.n_features_in_)]
-        return [str(name) for name in getattr(self, "feature_names_in_", unnamed)]
-
-    def _coordinates_of(self, X: Any) -> Rows:
-        if isinstance(self.forest, Estimator):
-            return self.forest._coordinates_of(X)
-        rows: Rows = validate_data(
-            self.forest, X, reset=False, accept_sparse="csr", dtype=np.float32, order="C"
+    def _readout_of(self, forest: Forest | None) -> Readout:
+        """How totals become an answer; without a forest they are summed elsewhere."""
+        classes = getattr(self, "classes_", None)
+        return Readout(
+            cast(Forest, forest),
+            "outputs",
+            "identity" if classes is None else finish_of(self._fitted_loss),
+            np.ones(len(self)),
+            getattr(self, "mean_", np.zeros(self.leaf_values_.shape[1])),
+            classes,
+            is_flat=getattr(self, "_is_flat", True),
         )
-        return rows
 
-    def _sums(self, X: ArrayLike) -> NDArray[np.float64]:
+    def _kept_readout(self) -> Readout:
+        """The readout, made once; without a forest if its trees cannot be read."""
         check_is_fitted(self, "leaf_values_")
+        kept: Readout | None = self.__dict__.get(KEPT)
+        if kept is None:
+            try:
+                kept = self._readout()
+            except (TypeError, ValueError):  # of another library, or split by missing values
+                kept = self._readout_of(None)
+            self.__dict__[KEPT] = kept
+        return kept
+
+    def _answers(self, X: ArrayLike) -> NDArray[Any]:
+        return self._kept_readout().answers(self._totals(X))
+
+    def _totals(self, X: ArrayLike) -> NDArray[np.float64]:
+        """What the leaves give each row together.
+
+        Trees that can be read are walked by the core. Of others, and for rows with holes, the
+        forest's own library tells the leaves.
+        """
+        readout = self._kept_readout()
+        rows = None if readout.forest is None else self._rows_to_walk(X)
+        if rows is not None:
+            native = as_rows(rows)
+            return readout.totals(native, self._n_threads_for(native))
         reached = leaf_reader(self.forest)(X)
         sums = np.zeros((len(reached), self.leaf_values_.shape[1]))
         for numbers in leaf_numbers(reached, self._leaf_ids):
             # A leaf that no training row reached has nothing to say.
             sums += np.where((numbers >= 0)[:, None], self.leaf_values_[numbers], 0.0)
-        return sums
+        return sums + readout.offsets if readout.is_moved else sums
+
+    def _rows_to_walk(self, X: ArrayLike) -> Rows | None:
+        """Rows as the trees read them; None if other libraries may know ways for their holes."""
+        if isinstance(self.forest, Model):
+            return self.forest._checked_rows(X)
+        rows = _checked_by(self.forest, X, ensure_all_finite="allow-nan")
+        return None if has_missing(rows) else rows
 
 
-def _asks(progress: Progress) -> Callable[[int, float, float], bool] | None:
-    """Tells of an iteration over the leaves, and asks whether to go on; None if nobody listens."""
-    if not progress.is_watched:
-        return None
-
-    def after_round(number: int, objective: float, loss: float) -> bool:
-        event = replace(progress.event(number), objective=objective, loss=loss)
-        return progress.tell(event, nothing_yet)
-
-    return after_round
+def _is_mean(value: Any, model: Any) -> bool:
+    return is_curve(value, model) and len(value) >= 1
 
 
-class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[misc]
+def _checked_by(forest: Any, X: ArrayLike, **how: Any) -> Rows:
+    rows: Rows = validate_data(
+        forest, X, reset=False, accept_sparse="csr", dtype=np.float32, order="C", **how
+    )
+    return rows
+
+
+def _store_nothing(model: object, parts: list[Any]) -> None:
+    """Rounds have no model to show."""
+
+
+@estimator
+class RefinedForestClassifier(Classifier, RefinedForest):
     """A fitted forest with other leaves; made by :func:`refine_leaves`.
 
     Parameters
@@ -272,6 +416,9 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         Accuracy on the training rows of the given forest and of this one.
     """
 
+    classes_: NDArray[Any] = fitted("distinct labels", are_distinct)
+    _losses: ClassVar[tuple[str, ...]] = SCORE_LOSSES
+
     def __init__(
         self,
         forest: Any,
@@ -284,13 +431,13 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         self.leaf_alpha = leaf_alpha
         self.n_jobs = n_jobs
 
-    def fit(
+    def fit(  # type: ignore[override]  # nothing is saved on the way
         self,
         X: ArrayLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
-        callback: Callable[[FitEvent], bool | None] | None = None,
+        callback: Callback | None = None,
     ) -> Self:
         """Fit the leaves, as :func:`refine_leaves` does; the forest has to be fitted.
 
@@ -309,8 +456,12 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         -------
         self
         """
-        check_callback(callback)
-        self._check(SCORE_LOSSES)
+        return self._transact((X, y, sample_weight), type(self)._fit, callback=callback)
+
+    def _fit(
+        self, session: Session, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> None:
+        self._check_parameters()
         labels: NDArray[Any] = column_or_1d(y)
         check_consistent_length(X, labels)
         assert_all_finite(labels, input_name="y")
@@ -325,20 +476,13 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
             task = LeafTask(loss, loss.wanted(codes, len(classes)), codes, weights)
             outputs = class_indicators(codes, len(classes))
             seen = weights
-            if isinstance(self.forest, Estimator):
+            if isinstance(self.forest, Classifier):
                 factors = class_factors(self.forest.class_weight, classes, codes, weights)
                 seen = weights * factors[codes]
-            learned = self._refine(X, task, outputs, seen, callback)
-            self.__dict__.update(learned, classes_=classes)
+            self._refine(session, X, task, outputs, seen)
+            self.classes_ = classes
             self.score_before_ = float(accuracy_score(labels, before, sample_weight=weights))
             self.score_after_ = float(self.score(X, labels, weights))
-        return self
-
-    def _readout(self) -> Readout:
-        forest = self._refined_forest()
-        finish = finish_of(self._fitted_loss)
-        offsets = np.zeros(len(self.classes_))
-        return Readout(forest, "outputs", finish, forest.unit_weights, offsets, self.classes_)
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Scores of the classes; with two classes that of the second less that of the first.
@@ -351,8 +495,7 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         -------
         float64 ndarray of shape (n_rows, n_classes), or (n_rows,) with two classes
         """
-        scores = self._sums(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        return self._kept_readout().decisions(self._totals(X))
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Class probabilities that go with the scores.
@@ -368,39 +511,11 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         -------
         float64 ndarray of shape (n_rows, n_classes)
         """
-        return self._readout().finished(self._sums(X))
-
-    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Logarithms of `predict_proba`; -inf where it is 0.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class with the largest score.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        best = self._sums(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
+        return super().predict_proba(X)
 
 
-class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[misc]
+@estimator
+class RefinedForestRegressor(Regressor, RefinedForest):
     """A fitted forest with other leaves; made by :func:`refine_leaves`.
 
     Parameters
@@ -428,6 +543,10 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
         R² on the training rows of the given forest and of this one.
     """
 
+    mean_: NDArray[np.float64] = fitted("a finite number an output", _is_mean)
+    _is_flat: bool = fitted("true or false", is_bool)
+    _losses: ClassVar[tuple[str, ...]] = VALUE_LOSSES
+
     def __init__(
         self,
         forest: Any,
@@ -440,13 +559,13 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
         self.leaf_alpha = leaf_alpha
         self.n_jobs = n_jobs
 
-    def fit(
+    def fit(  # type: ignore[override]  # nothing is saved on the way
         self,
         X: ArrayLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
-        callback: Callable[[FitEvent], bool | None] | None = None,
+        callback: Callback | None = None,
     ) -> Self:
         """Fit the leaves, as :func:`refine_leaves` does; the forest has to be fitted.
 
@@ -465,8 +584,12 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
         -------
         self
         """
-        check_callback(callback)
-        self._check(VALUE_LOSSES)
+        return self._transact((X, y, sample_weight), type(self)._fit, callback=callback)
+
+    def _fit(
+        self, session: Session, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> None:
+        self._check_parameters()
         targets = check_targets(y)
         assert_all_finite(targets, input_name="y")
         check_consistent_length(X, targets)
@@ -483,31 +606,11 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
             mean = np.average(targets, axis=0, weights=weights)
             no_codes = np.zeros(0, dtype=np.int32)
             task = LeafTask(ForestLoss(self.loss), targets - mean, no_codes, weights)
-            learned = self._refine(X, task, targets, weights, callback)
-            self.__dict__.update(learned, mean_=mean, _is_flat=before.ndim == 1)
+            self._refine(session, X, task, targets, weights)
+            self.mean_, self._is_flat = mean, before.ndim == 1
             before = before.reshape(targets.shape)
             self.score_before_ = float(r2_score(targets, before, sample_weight=weights))
             self.score_after_ = float(self.score(X, targets, weights))
-        return self
-
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Mean of the targets and the values of the leaves that a row reaches, added up.
-
-        Parameters
-        ----------
-        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        float64 ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        """
-        values: NDArray[np.float64] = self._sums(X) + self.mean_
-        return values[:, 0] if self._is_flat else values
-
-    def _readout(self) -> Readout:
-        forest = self._refined_forest()
-        weights, is_flat = forest.unit_weights, self._is_flat
-        return Readout(forest, "outputs", "identity", weights, self.mean_, is_flat=is_flat)
 
 
 def _classes_of(forest: Any) -> NDArray[Any]:

@@ -11,10 +11,9 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any
 
 from spinney.data.warn_caller import warn_caller
-from spinney.estimators.calls import ExplainedCalls
 
 
 @dataclass(frozen=True)
@@ -97,40 +96,27 @@ class _OldName:
         setattr(instance, self._renamed.new, value)
 
 
-class OldNames(ExplainedCalls):
-    """Estimators that take old names of their parameters, without a word about it in them."""
+def accept_old_names(kind: type[Any]) -> Callable[..., None]:
+    """Let a class take old names of its parameters; returns the constructor that takes them.
 
-    _renamed: ClassVar[dict[str, Renamed]] = {}
+    The signature, as all look at it, is unchanged.
+    """
+    init = kind.__init__
+    names = set(kind._get_param_names())
+    kind._renamed = {of.old: of for of in RENAMED if of.new in names and of.old not in names}
+    for renamed in kind._renamed.values():
+        setattr(kind, renamed.old, _OldName(renamed))
 
-    def __init_subclass__(cls, **values: Any) -> None:
-        super().__init_subclass__(**values)
-        if "__init__" not in vars(cls):
-            return
-        cls.__init__ = _taking_old_names(cls.__init__)  # type: ignore[method-assign]
-        names = set(cls._get_param_names())
-        cls._renamed = {of.old: of for of in RENAMED if of.new in names and of.old not in names}
-        for renamed in cls._renamed.values():
-            setattr(cls, renamed.old, _OldName(renamed))
+    @functools.wraps(init)
+    def construct(self: Any, *values: Any, **named: Any) -> None:
+        init(self, *values, **with_current_names(type(self), named))
 
-    def set_params(self, **parameters: Any) -> Self:
-        """Set parameters, as the constructor does; see :class:`sklearn.base.BaseEstimator`.
+    return construct
 
-        Parameters
-        ----------
-        **parameters
-            Values by the names of the parameters.
 
-        Returns
-        -------
-        self
-        """
-        super().set_params(**_warned(type(self), parameters))
-        return self
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        kind = type(self)
-        # Of an older release, it may also lack parameters that have been added since.
-        super().__setstate__(_defaults(kind) | older_values(kind) | current_names(kind, state))
+def older_state(kind: type[Any], state: Mapping[str, Any]) -> dict[str, Any]:
+    """State of a pickle, with parameters that have been added or renamed since it was written."""
+    return _defaults(kind) | older_values(kind) | current_names(kind, state)
 
 
 def renamed_parameters(kind: type[Any]) -> dict[str, Renamed]:
@@ -168,23 +154,13 @@ def current_names(kind: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
     return {renamed[name].new if name in renamed else name: given[name] for name in given}
 
 
-def _warned(kind: type[Any], given: dict[str, Any]) -> dict[str, Any]:
+def with_current_names(kind: type[Any], given: dict[str, Any]) -> dict[str, Any]:
     """As `current_names`; warns of old names, if there are any."""
     current = current_names(kind, given)
     for old, renamed in renamed_parameters(kind).items():
         if old in given:
             renamed.warn(kind)
     return current
-
-
-def _taking_old_names(init: Callable[..., None]) -> Callable[..., None]:
-    """A constructor that takes old names too; its signature, as all look at it, is unchanged."""
-
-    @functools.wraps(init)
-    def construct(self: Any, *values: Any, **named: Any) -> None:
-        init(self, *values, **_warned(type(self), named))
-
-    return construct
 
 
 def _defaults(kind: type[Any]) -> dict[str, Any]:

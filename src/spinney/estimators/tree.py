@@ -1,100 +1,156 @@
-"""Scikit-learn estimators for one tree optimised by TAO.
+"""Single trees: what is asked of one, and the scikit-learn estimators for TAO trees.
 
-They validate, build a problem, call :func:`spinney.algorithms.tao.optimize_tree`, and store what
-came back. No algorithm lives here.
+They read the data, build a recipe, and store the tree that came back. No algorithm lives here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import field
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_softmax
+from sklearn.utils.validation import check_is_fitted
 
-from spinney.algorithms.state import TreeRun
-from spinney.algorithms.tao import AfterSweep, OptimizedTree, TAOOptions, optimize_tree
+from spinney.algorithms.tao import OptimizedTree
 from spinney.algorithms.trace import Trace
-from spinney.data import Problem
+from spinney.data import Problem, as_rows
+from spinney.ensembles.one_tree import OneTree
 from spinney.ensembles.tree_start import check_fits
-from spinney.estimators.parameters import check_alpha
-from spinney.estimators.tao_base import TAOClassification, TAOEstimator, TAORegression
-from spinney.estimators.tree_base import TreeClassifier, TreeEstimator, TreeRegressor
-from spinney.fitting.events import model_so_far, nothing_yet, tell_sweep
-from spinney.tree.structure import Topology, Tree
+from spinney.estimators.construction import estimator, parameters
+from spinney.estimators.model import Model
+from spinney.estimators.optimised_tree import OptimisedTree, tao_options, tree_start
+from spinney.estimators.parameter_checks import (
+    CLASSIFICATION_LOSSES,
+    REGRESSION_LOSSES,
+    check_alpha,
+)
+from spinney.estimators.tasks import Classifier, Regressor
+from spinney.fitting.fitted_record import fitted, is_trace, is_tree, whole
+from spinney.fitting.loop import fit_parts
+from spinney.fitting.session import Session
+from spinney.tree.forest import Forest
+from spinney.tree.readout import Readout
+from spinney.tree.route import decision_path
+from spinney.tree.structure import Tree
+
+#: Score of a class that never reached a linear leaf, as in the core (`linear_leaf.cpp`).
+UNSEEN_SCORE = -1e200
 
 
-class _TAOTree(TreeEstimator, TAOEstimator):
-    """What both estimators share: one optimisation."""
+@parameters
+class SingleTree(Model):
+    """A model of one tree: what is asked of each tree of a forest has one answer."""
 
-    trace_: Trace
+    tree_: Tree = fitted("a tree of these columns and outputs", is_tree)
+    _trees_in: ClassVar[str] = "tree_"
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_alpha(self.alpha)
+    def _forest(self) -> Forest:
+        return Forest.of(self.tree_)
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
-        problem = self._problem(X, y, sample_weight)
-        start, options = self._begin(problem)
-        self._progress.begin("sweep", options.max_iter)
-        resume = self._checkpoint.runs(TreeRun).get(0)
-        last = None if resume is None else self._tell_again(resume.trace)
-        found = optimize_tree(
-            problem,
-            start,
-            options,
-            resume=resume if last is None else None,
-            save=self._checkpoint.saver(0) if last is None else None,
-            after_sweep=self._asks(problem) if last is None else _stops_after(last),
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Node number of the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        int32 ndarray of shape (n_rows,)
+        """
+        rows = as_rows(self._checked_rows(X))
+        return self._forest().apply(rows, self._n_threads_for(rows))[:, 0]
+
+    def decision_path(self, X: ArrayLike) -> sp.csr_matrix:
+        """Nodes that each row passes, as a sparse 0/1 matrix.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        CSR matrix of shape (n_rows, n_nodes)
+        """
+        rows = self._checked_rows(X)
+        return decision_path(self.tree_, as_rows(rows))
+
+    def get_depth(self) -> int:
+        """Depth of the deepest leaf; a tree of one leaf has depth 0."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def _store_tree(self, tree: Tree, problem: Problem) -> None:
+        """Set the attributes that describe the tree."""
+        self.tree_ = tree
+        self._describe([tree], problem, np.ones(1))
+
+    def _readout(self) -> Readout:
+        classes = getattr(self, "classes_", None)
+        return Readout(
+            self._forest(),
+            "outputs",
+            "softmax" if self.tree_.is_linear and classes is not None else "identity",
+            np.ones(1),
+            np.zeros(self.tree_.n_outputs),
+            classes,
+            is_flat=self.n_outputs_ == 1,
         )
-        self._store(found, problem)
-
-    def _tell_again(self, trace: Trace) -> int | None:
-        """Tell of the sweeps in a checkpoint; the number of the one to stop after, if any."""
-        for number in range(1, len(trace) + 1):
-            if tell_sweep(self._progress, trace, number, nothing_yet, restored=True):
-                return number
-        return None
-
-    def _asks(self, problem: Problem) -> AfterSweep | None:
-        """Tells of a sweep, and asks whether to go on; None if nobody listens."""
-        if not self._progress.is_watched:
-            return None
-
-        def after_sweep(trace: Trace, so_far: Callable[[], OptimizedTree]) -> bool:
-            def store(model: _TAOTree) -> None:
-                model._store(so_far(), problem)
-
-            return tell_sweep(self._progress, trace, len(trace), model_so_far(self, store))
-
-        return after_sweep
-
-    def _begin(self, problem: Problem) -> tuple[Topology | Tree, TAOOptions]:
-        """Where the optimiser starts, and its options."""
-        seed = self._seed_of_fit(problem)
-        options = self._options(float(self.alpha), seed, self._n_threads())
-        if self._is_continued():
-            check_fits(self.tree_, problem, self.split, "the tree to continue")
-            return self.tree_, options
-        return self._start()(problem, seed), options
-
-    def _store(self, result: OptimizedTree, problem: Problem) -> None:
-        """Set the fitted attributes."""
-        is_continued = self._is_continued()
-        self._store_tree(result.tree, problem)
-        self.trace_ = self.trace_.joined(result.trace) if is_continued else result.trace
-        self.n_iter_ = len(self.trace_)
-
-    def _is_continued(self) -> bool:
-        """True if ``fit`` goes on from the tree of the last fit."""
-        return bool(self.warm_start) and hasattr(self, "tree_")
 
 
-def _stops_after(last: int) -> AfterSweep:
-    """Ends a run after so many sweeps, without a word."""
-    return lambda trace, _: len(trace) >= last
+def _fit_tree(
+    model: TAOTreeClassifier | TAOTreeRegressor,
+    session: Session,
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+) -> None:
+    """Optimise a tree and store it."""
+    problem = model._read(session, X, y, sample_weight)
+    recipe = tree_recipe(model, session, problem)
+    before = model.trace_ if session.goes_on else None
+
+    def store(model: TAOTreeClassifier | TAOTreeRegressor, found: list[OptimizedTree]) -> None:
+        store_tree(model, found[-1], problem, before)
+
+    store(model, fit_parts(recipe, problem, session, model, store))
 
 
-class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
+def tree_recipe(
+    model: TAOTreeClassifier | TAOTreeRegressor, session: Session, problem: Problem
+) -> OneTree:
+    """Where the optimiser starts, and its options."""
+    seed = model._begin(session, problem)
+    options = tao_options(model, float(model.alpha), seed, model._n_threads())
+    if session.goes_on:
+        check_fits(model.tree_, problem, model.split, "the tree to continue")
+        return OneTree(model.tree_, options)
+    start = tree_start(model, getattr(model, "classes_", None))
+    return OneTree(start(problem, seed), options)
+
+
+def store_tree(
+    model: TAOTreeClassifier | TAOTreeRegressor,
+    found: OptimizedTree,
+    problem: Problem,
+    before: Trace | None = None,
+) -> None:
+    """Set the fitted attributes; `before` is the trace of the fit that this one goes on from."""
+    model._store_tree(found.tree, problem)
+    model.trace_ = found.trace if before is None else before.joined(found.trace)
+    model.n_iter_ = len(model.trace_)
+
+
+@estimator
+class TAOTreeClassifier(Classifier, SingleTree, OptimisedTree):
     """A classification tree optimised as a whole by alternating over its nodes.
 
     Parameters
@@ -218,61 +274,37 @@ class TAOTreeClassifier(_TAOTree, TreeClassifier, TAOClassification):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        max_depth: int | None = 8,
-        alpha: float = 0.1,
-        ridge: float = 0.01,
-        max_weights: int | None = None,
-        max_leaf_weights: int | None = None,
-        split: str = "oblique",
-        leaf: str = "constant",
-        leaf_alpha: float | None = None,
-        leaf_penalty: str = "l1",
-        relax_leaves: bool = False,
-        loss: str = "zero_one",
-        init: object = "supervised",
-        max_iter: int = 20,
-        strict_descent: bool | str = False,
-        order: str = "leaves_first",
-        tol: float = 1e-4,
-        class_weight: object = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.max_depth = max_depth
-        self.alpha = alpha
-        self.ridge = ridge
-        self.max_weights = max_weights
-        self.max_leaf_weights = max_leaf_weights
-        self.split = split
-        self.leaf = leaf
-        self.leaf_alpha = leaf_alpha
-        self.leaf_penalty = leaf_penalty
-        self.relax_leaves = relax_leaves
-        self.loss = loss
-        self.init = init
-        self.max_iter = max_iter
-        self.strict_descent = strict_descent
-        self.order = order
-        self.tol = tol
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    max_iter: int = 20
+    calibrate: bool = field(default=False, init=False)  # leaf fractions are answered as they are
+
+    trace_: Trace = fitted("a Trace", is_trace)
+    n_iter_: int = fitted("an integer >= 0", whole(0))
+    _losses: ClassVar[tuple[str, ...]] = CLASSIFICATION_LOSSES
+    _fit = _fit_tree
+
+    def _check(self) -> None:
+        check_alpha(self.alpha)
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Logarithms of `predict_proba`; -inf where a leaf has no row of the class.
+
+        Parameters
+        ----------
+        X : frame, array-like or sparse matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_rows, n_classes)
+        """
+        scores = self._totals(X)
+        if self.tree_.is_linear:
+            return np.where(scores > UNSEEN_SCORE, log_softmax(scores, axis=1), -np.inf)
+        with np.errstate(divide="ignore"):
+            return np.log(scores)
 
 
-class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
+@estimator
+class TAOTreeRegressor(Regressor, SingleTree, OptimisedTree):
     """A regression tree optimised as a whole by alternating over its nodes.
 
     Parameters
@@ -385,55 +417,14 @@ class TAOTreeRegressor(_TAOTree, TreeRegressor, TAORegression):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        max_depth: int | None = 8,
-        alpha: float = 0.1,
-        ridge: float = 0.01,
-        max_weights: int | None = None,
-        max_leaf_weights: int | None = None,
-        split: str = "oblique",
-        leaf: str = "constant",
-        leaf_alpha: float | None = None,
-        leaf_penalty: str = "l1",
-        relax_leaves: bool = False,
-        loss: str = "squared_error",
-        huber_delta: float = 1.0,
-        init: object = "supervised",
-        max_iter: int = 20,
-        strict_descent: bool | str = False,
-        order: str = "leaves_first",
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        categorical_features: object = "from_dtype",
-        missing: str = "fill",
-        importance_type: str = "gain",
-    ) -> None:
-        self.max_depth = max_depth
-        self.alpha = alpha
-        self.ridge = ridge
-        self.max_weights = max_weights
-        self.max_leaf_weights = max_leaf_weights
-        self.split = split
-        self.leaf = leaf
-        self.leaf_alpha = leaf_alpha
-        self.leaf_penalty = leaf_penalty
-        self.relax_leaves = relax_leaves
-        self.loss = loss
-        self.huber_delta = huber_delta
-        self.init = init
-        self.max_iter = max_iter
-        self.strict_descent = strict_descent
-        self.order = order
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.importance_type = importance_type
+    loss: str = "squared_error"
+    huber_delta: float = 1.0
+    max_iter: int = 20
+
+    trace_: Trace = fitted("a Trace", is_trace)
+    n_iter_: int = fitted("an integer >= 0", whole(0))
+    _losses: ClassVar[tuple[str, ...]] = REGRESSION_LOSSES
+    _fit = _fit_tree
+
+    def _check(self) -> None:
+        check_alpha(self.alpha)

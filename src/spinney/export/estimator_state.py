@@ -20,12 +20,13 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 import spinney.estimators as estimators
 import spinney.images as images
 from spinney.data.checks import plain_value
-from spinney.estimators import RandomStructure, RegularizationPath
+from spinney.estimators import RandomStructure
 from spinney.estimators.renamed import current_names, older_values
 from spinney.export.fitted import check_fitted, fitted_names
 from spinney.export.refusal import checked_index, checked_list, checked_object, checked_text, refuse
 from spinney.export.values import Reader, ValueType, Writer, register
 from spinney.images.scaling import new_scaler
+from spinney.selection import RegularizationPath
 from spinney.tree.forest import Forest
 
 CLASSES: dict[str, Any] = {

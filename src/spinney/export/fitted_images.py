@@ -12,13 +12,10 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from spinney.ensembles.tree_start import unfrozen
-from spinney.estimators import RefinedForestClassifier
-from spinney.estimators.base import Classification
-from spinney.export.field_checks import Field, are_names, is_ascending, is_finite, whole
+from spinney.estimators.tasks import Classifier
+from spinney.fitting.fitted_record import Attribute, are_names, is_ascending, is_finite, whole
 from spinney.images import NeighborFeatures, PixelLabeler
 from spinney.images.windows import BORDERS
-
-IMAGE_MODELS = (PixelLabeler, NeighborFeatures)
 
 MOST_PIXELS = 2**24
 """Pixels of an image with neighbour features; a short file could claim any number of them."""
@@ -43,7 +40,7 @@ def _n_columns(model: PixelLabeler) -> int:
 def _reads_windows(value: Any, model: PixelLabeler) -> bool:
     """Whether a classifier is fitted to rows as long as a window, and to labels of the model."""
     classifier: Any = unfrozen(value)
-    is_ours = isinstance(classifier, Classification | RefinedForestClassifier)
+    is_ours = isinstance(classifier, Classifier)
     if not is_ours or not hasattr(classifier, "classes_"):
         return False
     known = classifier.classes_
@@ -81,31 +78,26 @@ def _is_image_shape(value: Any, model: NeighborFeatures) -> bool:
     return is_pair and min(value) >= 1 and bool(value[0] * value[1] == model.n_features_in_)
 
 
-# A claim may look at the attributes of the lines above it.
-IMAGE_FIELDS = (
-    Field(PixelLabeler, "window_", "a pair of odd integers >= 1", _is_window),
-    Field(
-        PixelLabeler,
-        "border_",
-        f"one of {BORDERS}",
-        lambda value, _: type(value) is str and value in BORDERS,
-    ),
-    Field(PixelLabeler, "n_channels_", "an integer >= 1", whole(1)),
-    Field(PixelLabeler, "classes_", "ascending int64 labels", lambda value, _: is_ascending(value)),
-    Field(
-        PixelLabeler,
-        "estimator_",
-        "a fitted classifier of windows of this size and of these classes",
-        _reads_windows,
-    ),
-    Field(PixelLabeler, "sampling_factors_", "a positive number a class drawn", _are_factors),
-    Field(PixelLabeler, "scaler_", "None or a scaler of windows of this size", _is_scaler),
-    Field(
-        NeighborFeatures,
-        "n_features_in_",
-        f"an integer from 1 to {MOST_PIXELS}",
-        lambda value, _: type(value) is int and 1 <= value <= MOST_PIXELS,
-    ),
-    Field(NeighborFeatures, "feature_names_in_", "a distinct string a column", are_names, False),
-    Field(NeighborFeatures, "image_shape_", "rows and columns of such images", _is_image_shape),
-)
+IMAGE_ATTRIBUTES: dict[type[Any], dict[str, Attribute]] = {
+    PixelLabeler: {
+        "window_": Attribute("a pair of odd integers >= 1", _is_window),
+        "border_": Attribute(
+            f"one of {BORDERS}", lambda value, _: type(value) is str and value in BORDERS
+        ),
+        "n_channels_": Attribute("an integer >= 1", whole(1)),
+        "classes_": Attribute("ascending int64 labels", lambda value, _: is_ascending(value)),
+        "estimator_": Attribute(
+            "a fitted classifier of windows of this size and of these classes", _reads_windows
+        ),
+        "sampling_factors_": Attribute("a positive number a class drawn", _are_factors),
+        "scaler_": Attribute("None or a scaler of windows of this size", _is_scaler),
+    },
+    NeighborFeatures: {
+        "n_features_in_": Attribute(
+            f"an integer from 1 to {MOST_PIXELS}",
+            lambda value, _: type(value) is int and 1 <= value <= MOST_PIXELS,
+        ),
+        "feature_names_in_": Attribute("a distinct string a column", are_names, False),
+        "image_shape_": Attribute("rows and columns of such images", _is_image_shape),
+    },
+}

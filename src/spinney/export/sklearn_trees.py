@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from spinney.data.row_reader import typical_of
-from spinney.estimators.predictor import refuse_tables
+from spinney.data.row_reader import encoding_of, typical_of
 from spinney.export.boundary import axis_thresholds
 from spinney.inspection.readout import readout_of
 from spinney.tree.readout import Readout
@@ -228,3 +227,12 @@ def _node_values(tree: Tree, leaf_values: NDArray[np.float64]) -> NDArray[np.flo
     for node in tree.split_nodes[::-1]:
         sums[node] = sums[tree.left[node]] + sums[tree.right[node]]
     return sums / counts.reshape(-1, *[1] * (sums.ndim - 1))
+
+
+def refuse_tables(model: object, what: str, instead: str) -> None:
+    """Raise if the model reads frames of mixed columns, which `what` cannot."""
+    if encoding_of(model) is not None:
+        raise ValueError(
+            f"{what} reads rows of numbers, but this {type(model).__name__} was fitted to a table "
+            f"with categories or missing values; give a model of plain numbers; {instead}."
+        )

@@ -34,7 +34,9 @@ BYTES_AT_ONCE = 1 << 24
 
 
 def identity_of(
-    estimator: BaseEstimator,
+    estimator: Any,
+    call: str,
+    is_kept: NDArray[np.bool_],
     problem: Problem,
     validation: Iterable[Any],
     start: Iterable[Tree],
@@ -64,10 +66,10 @@ def identity_of(
     }
     described["random_state"] = described_generator(parameters["random_state"])
     facts = {
-        "call": estimator._call(),
-        "shape": [len(estimator._is_kept), estimator.n_features_in_],
+        "call": call,
+        "shape": [len(is_kept), estimator.n_features_in_],
         "names": digest(getattr(estimator, "feature_names_in_", None)),
-        "kept": digest(estimator._is_kept),
+        "kept": digest(is_kept),
         "is_encoded": estimator.encoding_ is not None,
         "rows": digest(problem.matrix),
         "targets": digest(problem.targets),

@@ -21,7 +21,7 @@ except ImportError:  # scikit-learn before 1.9
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in for what is not there: estimators have no `set_callbacks`."""
 
-    with_callbacks = None
+    with_callbacks = None  # type: ignore[assignment]
 
 __all__ = ["CALLBACKS", "CallbackSupportMixin", "Tasks", "has_tasks"]
 
@@ -48,7 +48,7 @@ class Tasks(Listener):
         As they were given.
     """
 
-    wants_models = True
+    wants_models = may_stop = True
 
     def __init__(
         self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from spinney import _core
+from spinney.algorithms.fao import OptimizedForest
 from spinney.algorithms.losses import ForestLoss
 from spinney.data import Matrix, Problem, as_rows
 from spinney.data.validation import check_known_labels, check_rows, check_targets
+from spinney.ensembles.boosting import BoostedTree
+from spinney.ensembles.forest_set import ForestSet
+from spinney.ensembles.gradient import AddedTree
 from spinney.ensembles.seeds import VALIDATION, stream
 from spinney.tree.route import outputs
 from spinney.tree.structure import Tree
@@ -50,7 +54,7 @@ def _errors_of(name: str) -> Iterator[None]:
         raise ValueError(f"{name}: {error}") from error
 
 
-def given_classes(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judged:
+def given_classes(estimator: Any, X: ArrayLike, y: ArrayLike) -> Judged:
     """Validation rows that the user gave, with their classes."""
     with _errors_of("X_val"):
         rows = check_rows(estimator, X)
@@ -66,7 +70,7 @@ def given_classes(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judge
     return Judged(as_rows(rows), codes, np.ones(len(codes)), rows)
 
 
-def given_numbers(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Judged:
+def given_numbers(estimator: Any, X: ArrayLike, y: ArrayLike) -> Judged:
     """Validation rows that the user gave, with their numbers."""
     with _errors_of("X_val"):
         rows = check_rows(estimator, X)
@@ -118,11 +122,18 @@ class Watch:
 
     word = "error"
     fewest = 1  # trees that are tried before patience may end
+    judges_steps = False  # whether parts are judged at their steps, before they are done
 
     def __init__(self, patience: int | None) -> None:
         self.patience = patience
         self.errors: list[float] = []
         self.n_given = 0  # trees of an earlier fit, which patience does not count
+
+    def see(self, part: Any) -> None:
+        """Judge with one more part; by itself a watch has nothing to judge by."""
+
+    def judged_with(self, parts: Sequence[Any]) -> float | None:
+        """What would be seen with these parts, the last of which is not done yet."""
 
     def begin(self) -> None:
         """Count from here: what has been seen so far are trees that were there before."""
@@ -163,18 +174,21 @@ class VoteWatch(Watch):
 
     fewest = 3
 
-    def __init__(self, judged: Judged | None, n_classes: int, patience: int | None) -> None:
+    def __init__(
+        self, judged: Judged | None, n_classes: int, patience: int | None, n_threads: int = 1
+    ) -> None:
         super().__init__(patience)
         self.judged = judged
+        self._n_threads = n_threads
         n_rows = 0 if judged is None else len(judged.targets)
         self._votes = np.zeros((n_rows, n_classes))
 
-    def see(self, tree: Tree, weight: float, n_threads: int) -> None:
+    def see(self, part: BoostedTree) -> None:
         """Add a tree to the vote."""
         if self.judged is None:
             return
-        labels = outputs(tree, self.judged.rows, n_threads).argmax(axis=1)
-        self._votes[np.arange(len(labels)), labels] += weight
+        labels = outputs(part.tree, self.judged.rows, self._n_threads).argmax(axis=1)
+        self._votes[np.arange(len(labels)), labels] += part.weight
         is_wrong = self._votes.argmax(axis=1) != self.judged.targets
         self.errors.append(float(np.average(is_wrong, weights=self.judged.weights)))
 
@@ -203,9 +217,11 @@ class LossWatch(Watch):
         loss: ForestLoss,
         first: NDArray[np.float64],
         patience: int | None,
+        n_threads: int = 1,
     ) -> None:
         super().__init__(patience)
         self.judged = judged
+        self._n_threads = n_threads
         if judged is None:
             return
         self.loss = loss
@@ -218,19 +234,19 @@ class LossWatch(Watch):
             self._wanted = judged.targets.astype(np.float64, copy=False)
         self._scores = np.tile(first, (len(self._wanted), 1))
 
-    def see(self, tree: Tree, n_threads: int) -> None:
+    def see(self, part: AddedTree) -> None:
         """Add a tree to the sum."""
         if self.judged is None:
             return
-        self._scores += outputs(tree, self.judged.rows, n_threads)
+        self._scores += outputs(part.tree, self.judged.rows, self._n_threads)
         self.judge(self._scores)
 
-    def sum_of(self, trees: Sequence[Tree], n_threads: int) -> NDArray[np.float64]:
+    def sum_of(self, trees: Sequence[Tree]) -> NDArray[np.float64]:
         """What trees give the rows together, (n_rows, n_outputs)."""
         assert self.judged is not None, "there are no rows to ask about"
         total = np.zeros_like(self._scores)
         for tree in trees:
-            total += outputs(tree, self.judged.rows, n_threads)
+            total += outputs(tree, self.judged.rows, self._n_threads)
         return total
 
     def judge(self, scores: NDArray[np.float64]) -> None:
@@ -243,6 +259,54 @@ class LossWatch(Watch):
         weights = self.judged.weights
         total = self.loss.total(self._wanted, scores, self._codes, weights)
         return total / float(weights.sum())
+
+
+class AverageWatch(LossWatch):
+    """Mean loss of an average of forests, after each of their iterations.
+
+    Parameters
+    ----------
+    forests : ForestSet
+        Those that stay as they are, or that the fit goes on from.
+    *others, n_threads
+        As of a LossWatch; averages start from nothing and are never over before their end.
+    """
+
+    def __init__(
+        self,
+        forests: ForestSet,
+        judged: Judged | None,
+        n_classes: int,
+        loss: ForestLoss,
+        n_outputs: int,
+        n_threads: int = 1,
+    ) -> None:
+        super().__init__(judged, n_classes, loss, np.zeros(n_outputs), None, n_threads)
+        self._forests = forests
+
+    def see(self, part: object) -> None:
+        """Forests are judged at their iterations, see `judge_iterations`."""
+
+    @property
+    def judges_steps(self) -> bool:  # type: ignore[override]
+        """Whether there are rows to judge by."""
+        return self.judged is not None
+
+    def judged_with(self, parts: Sequence[OptimizedForest]) -> float:
+        """Mean loss of the average of these forests and of those that are not come to yet."""
+        present = self._forests.with_found(parts[len(self._forests.known) :])
+        return self.loss_of(self.sum_of(present.trees_at(None)) / len(present.all))
+
+    def judge_iterations(self, forests: ForestSet) -> None:
+        """Note the loss of the average of all forests after each iteration of those found."""
+        if self.judged is None:
+            return
+        longest = max((len(forest.iterations) for forest in forests.found), default=0)
+        fixed = self.sum_of([tree for forest in forests.known for tree in forest.trees])
+        moving = replace(forests, known=[])
+        for iteration in range(longest):
+            sums = self.sum_of(moving.trees_at(iteration))
+            self.judge((fixed + sums) / len(forests.all))
 
 
 def _check_all_known(codes: NDArray[np.int32]) -> None:

@@ -20,7 +20,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data.checks import check_boolean, check_choice, check_integer
-from spinney.estimators.base import Estimator
+from spinney.estimators.model import Model
 from spinney.fitting.checkpoint import Checkpoint
 from spinney.fitting.fingerprint import generator_state
 from spinney.fitting.progress import FitEvent, check_callback
@@ -40,7 +40,7 @@ from spinney.images.windows import BORDERS, WindowRows
 
 # No ClassifierMixin: scikit-learn stratifies the folds of a classifier by its labels, and a label
 # image is no class.
-class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class PixelLabeler(MetaEstimatorMixin, BaseEstimator):
     """Labels of pixels, predicted by a classifier from the windows around them.
 
     Trains on as many windows of each class, so that small parts are learnt as well as the
@@ -344,7 +344,7 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_can_resume(self) -> None:
         """Raise unless the estimator can go on from a checkpoint, before there is a file."""
-        if not isinstance(self.estimator, Estimator):
+        if not isinstance(self.estimator, Model):
             raise TypeError(
                 f"checkpoint is given, but estimator is a {type(self.estimator).__name__}, whose "
                 "fit cannot be resumed; give an unfitted classifier of spinney that takes "
@@ -355,7 +355,7 @@ class PixelLabeler(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _check_callback(self, callback: object) -> None:
         """Raise unless the estimator can be given the callback."""
         check_callback(callback)
-        if callback is not None and not isinstance(self.estimator, Estimator):
+        if callback is not None and not isinstance(self.estimator, Model):
             raise TypeError(
                 f"callback was given, but estimator={type(self.estimator).__name__} takes none; "
                 "give an estimator of spinney; try TAOForestClassifier."

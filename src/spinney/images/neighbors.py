@@ -39,7 +39,7 @@ KINDS = (
 )
 
 
-class NeighborFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class NeighborFeatures(TransformerMixin, BaseEstimator):
     """Ho's features of binary images: the pixels, then conjunctions of neighbouring pixels.
 
     With I(i, j) the pixel at row i and column j, the four kinds of feature are

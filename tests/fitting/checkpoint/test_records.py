@@ -13,7 +13,7 @@ from spinney.algorithms import Trace
 from spinney.algorithms.fao import OptimizedForest
 from spinney.algorithms.state import ForestRun, MemberRun, NativeTree, TreeRun
 from spinney.ensembles.boosting import BoostedTree
-from spinney.fitting.checkpoint import TracedTree
+from spinney.ensembles.plan import GrownTree
 from spinney.fitting.checkpoint.records import decode, encode
 from spinney.storage import DamagedFileError
 from spinney.storage.layout import pack, unpack
@@ -63,8 +63,8 @@ def test_trees_come_back_to_the_bit(tree):
     shape = (tree.n_features, tree.n_outputs)
     for value in (
         tree,
-        TracedTree(tree, TRACE),
-        TracedTree(tree, TRACE, tree),
+        GrownTree(tree, TRACE),
+        GrownTree(tree, TRACE, tree),
         BoostedTree(tree, TRACE, 0.1, 1 / 3),
         OptimizedForest((tree, tree), TRACE),
     ):

@@ -4,7 +4,7 @@ Lies between the estimators, which say what belongs to a fit, and the ensembles 
 which give and take plain states and know nothing of files.
 """
 
-from spinney.fitting.checkpoint.checkpoint import Checkpoint, TracedTree
+from spinney.fitting.checkpoint.checkpoint import Checkpoint
 from spinney.fitting.checkpoint.identity import Identity
 
-__all__ = ["Checkpoint", "Identity", "TracedTree"]
+__all__ = ["Checkpoint", "Identity"]

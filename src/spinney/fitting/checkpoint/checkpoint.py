@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 
 from spinney.algorithms.fao import OptimizedForest
 from spinney.algorithms.state import ForestRun
-from spinney.algorithms.trace import Trace
 from spinney.fitting.checkpoint.identity import Identity
 from spinney.fitting.checkpoint.pace import Pace
 from spinney.fitting.checkpoint.path import checked_path
@@ -43,15 +42,6 @@ FIT = "fit"
 
 AROUND = "around"
 """Key of the record that says which other fit that one is a part of, if it is."""
-
-
-@dataclass(frozen=True, eq=False)
-class TracedTree:
-    """A finished tree of a forest; unpruned too, if the next one starts from it."""
-
-    tree: Tree
-    trace: Trace
-    unpruned: Tree | None = None
 
 
 class Checkpoint:

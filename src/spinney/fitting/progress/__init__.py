@@ -6,11 +6,18 @@ people, one calls the user's function, and one, in the estimators, speaks to sci
 
 from spinney.fitting.progress.display import display_for
 from spinney.fitting.progress.event import FitEvent
-from spinney.fitting.progress.listener import Asked, Listener, Plan, check_callback
+from spinney.fitting.progress.listener import (
+    Asked,
+    Attributes,
+    Listener,
+    Plan,
+    check_callback,
+)
 from spinney.fitting.progress.progress import Progress
 
 __all__ = [
     "Asked",
+    "Attributes",
     "FitEvent",
     "Listener",
     "Plan",

@@ -51,6 +51,7 @@ class Listener:
     """Hears of a fit, all in the thread that called ``fit``; does nothing by itself."""
 
     wants_models = False  # whether it may ask for the model after each part
+    may_stop = False  # whether it may want the fit to end
 
     def begin(self, plan: Plan) -> None:
         """All has been checked, the work begins."""
@@ -86,6 +87,8 @@ def check_callback(callback: object) -> None:
 
 class Asked(Listener):
     """Asks the user's function, which may stop the fit by returning True."""
+
+    may_stop = True
 
     def __init__(self, callback: Callable[[FitEvent], bool | None]) -> None:
         self._callback = callback

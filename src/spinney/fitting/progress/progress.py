@@ -37,9 +37,14 @@ class Progress:
         """Whether anybody may ask for the model after each part."""
         return any(listener.wants_models for listener in self._listeners)
 
+    @property
+    def may_stop(self) -> bool:
+        """Whether anybody may want the fit to end."""
+        return any(listener.may_stop for listener in self._listeners)
+
     def begin(
         self,
-        part: str,
+        word: str,
         total: int | None,
         *,
         first: int = 0,
@@ -50,7 +55,7 @@ class Progress:
         """Say what is going to be done; all has been checked."""
         self._began = time.perf_counter()
         name = self._plan.estimator
-        self._plan = Plan(name, part, total, first, n_forests, first_forest, validation)
+        self._plan = Plan(name, word, total, first, n_forests, first_forest, validation)
         for listener in self._listeners:
             listener.begin(self._plan)
 

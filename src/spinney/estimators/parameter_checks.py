@@ -1,7 +1,6 @@
-"""Read the words with which users say what sets the trees of a forest apart.
+"""Checks of constructor values that several families share, and what such values mean.
 
-Shares, powers and pairs become counts and tuples once the data are known. What the counts do is
-the matter of :mod:`spinney.ensembles.bagging`.
+Each error says what was wrong with which value, what is accepted, and what to try.
 """
 
 from __future__ import annotations
@@ -9,14 +8,19 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import numpy as np
 
-from spinney.data.checks import check_integer, check_real
-from spinney.estimators.parameters import check_alpha
+from spinney.data.checks import check_choice, check_integer, check_real, check_share
 
-MaxFeatures: TypeAlias = int | float | str | None
+CLASSIFICATION_LOSSES = ("zero_one", "log_loss")
+SCORE_LOSSES = ("squared_hinge", "squared_error", "log_loss")  # of scores that trees add up
+REGRESSION_LOSSES = ("squared_error", "absolute_error", "huber")
+IMPORTANCE_TYPES = ("gain", "weight")
+
+LEARNING_RATES = (1e-6, 10.0)
+"""Beyond these the weights of trees or rows leave the range of numbers."""
 
 DEFAULT_SHARE = 0.9
 """Share of the rows drawn without replacement: the best in bagged TAO, section 6.1."""
@@ -25,10 +29,66 @@ ROUNDING = 4 * float(np.finfo(np.float64).eps)
 """What a share, written as a decimal or a quotient, times a count may be off by."""
 
 _POWER = re.compile(r"D\*\*([0-9.eE+-]+)")
+
 _FEATURES_ACCEPTED = (
     'give None for all columns, an integer >= 1, a share in (0, 1], "sqrt", or a power of the '
     'number of columns such as "D**0.9"; try max_features=None.'
 )
+
+#: What other libraries call the losses.
+LOSSES_ELSEWHERE = {
+    **dict.fromkeys(("deviance", "logloss", "cross_entropy", "crossentropy"), "log_loss"),
+    **dict.fromkeys(("binary", "multiclass", "multinomial", "binomial"), "log_loss"),
+    **dict.fromkeys(("mse", "rmse", "l2", "ls", "squared_loss", "regression"), "squared_error"),
+    **dict.fromkeys(("mae", "l1", "lad"), "absolute_error"),
+    "hinge": "squared_hinge",
+}
+
+
+def check_loss(loss: object, losses: Sequence[str], estimator: str) -> None:
+    """Raise unless `loss` suits the task; a loss of the other task gets its own hint."""
+    if estimator == "TAOBoostClassifier":
+        estimator = "TAOForestClassifier"  # boosting has no regressor
+    if isinstance(loss, str) and loss not in losses:
+        words = " or ".join(f'"{word}"' for word in losses)
+        is_of_classes = loss in {*CLASSIFICATION_LOSSES, *SCORE_LOSSES} - set(REGRESSION_LOSSES)
+        if is_of_classes and estimator.endswith("Regressor"):
+            raise ValueError(
+                f"loss={loss!r} is for classes, this estimator predicts numbers; give {words}; "
+                f"try {estimator.replace('Regressor', 'Classifier')} if y holds classes."
+            )
+        if loss in REGRESSION_LOSSES and estimator.endswith("Classifier"):
+            raise ValueError(
+                f"loss={loss!r} is for numbers, this estimator predicts classes; give {words}; "
+                f"try {estimator.replace('Classifier', 'Regressor')} if y holds numbers."
+            )
+    meant = LOSSES_ELSEWHERE.get(loss) if isinstance(loss, str) else None
+    # The first is the one to try.
+    check_choice("loss", loss, sorted(losses, key=lambda word: word != meant))
+
+
+def check_copies(n_copies: object, dropout: object) -> None:
+    """Raise unless rows can be copied so often with such a share of gaps."""
+    check_integer("n_copies", n_copies, minimum=0, example="4")
+    check_share("dropout", dropout, example="0.2")
+
+
+def check_learning_rate(
+    value: object, bounds: tuple[float, float] = LEARNING_RATES, example: str = "0.1"
+) -> None:
+    """Raise unless `value` is a number within the bounds."""
+    check_real("learning_rate", value, minimum=0.0, is_open=True, example=example)
+    low, high = bounds
+    if not low <= float(value) <= high:  # type: ignore[arg-type]
+        raise ValueError(
+            f"learning_rate={value!r} is out of range; give a number from {low:g} to {high:g}; "
+            f"try learning_rate={example}."
+        )
+
+
+def check_alpha(alpha: object) -> None:
+    """Raise unless `alpha` is a weight of the penalty."""
+    check_real("alpha", alpha, minimum=0.0, example="0.1; 0 switches the penalty off")
 
 
 def count_samples(max_samples: object, n_rows: int, *, bootstrap: bool) -> int:

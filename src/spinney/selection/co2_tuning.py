@@ -23,8 +23,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from spinney.data.checks import check_integer, check_real
 from spinney.estimators.co2 import CO2ForestClassifier, CO2ForestRegressor
 from spinney.estimators.greedy import GreedyForestClassifier, GreedyForestRegressor
-from spinney.estimators.held_out import HeldOut, hold_out, not_empty
-from spinney.estimators.sampling import count_features
+from spinney.estimators.parameter_checks import count_features
+from spinney.selection.held_out import HeldOut, hold_out, not_empty
 
 CO2Forest = CO2ForestClassifier | CO2ForestRegressor
 
@@ -150,7 +150,7 @@ def tune_co2(
     return CO2Tuning([*of_axis, *of_co2], params, final)
 
 
-def _axis_forest(estimator: CO2Forest, n_trees: int) -> BaseEstimator:
+def _axis_forest(estimator: Any, n_trees: int) -> BaseEstimator:
     """A random forest with the rows and limits of a CO2 forest."""
     shared = {name: getattr(estimator, name) for name in SHARED}
     if is_classifier(estimator):
@@ -159,7 +159,7 @@ def _axis_forest(estimator: CO2Forest, n_trees: int) -> BaseEstimator:
     return GreedyForestRegressor(n_trees, **shared)
 
 
-def _trial(base: BaseEstimator, rows: HeldOut, values: dict[str, Any]) -> dict[str, Any]:
+def _trial(base: Any, rows: HeldOut, values: dict[str, Any]) -> dict[str, Any]:
     trial = clone(base).set_params(**values).fit(rows.X_fit, rows.y_fit, rows.weights)
     score = trial.score(rows.X_held, rows.y_held, rows.weights_held)
     return {**values, "score": float(score)}

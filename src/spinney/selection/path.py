@@ -7,11 +7,10 @@ measured on rows that the trees have not seen, and each tree becomes a fitted es
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import count
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,10 +23,17 @@ from spinney.algorithms.tao import OptimizedTree, TAOOptions
 from spinney.data import Problem
 from spinney.data.checks import check_real
 from spinney.data.validation import check_sample_weight
-from spinney.estimators.row_loss import TAOTree, check_labelled_rows, mean_loss
-from spinney.estimators.tree import TAOTreeClassifier, TAOTreeRegressor
-from spinney.fitting.events import nothing_yet, tell_tree
+from spinney.ensembles.recipe import Outline, Steps
+from spinney.estimators.tree import (
+    TAOTreeClassifier,
+    TAOTreeRegressor,
+    store_tree,
+    tree_recipe,
+)
+from spinney.fitting.loop import fit_parts
 from spinney.fitting.progress import Progress, display_for
+from spinney.fitting.session import Session
+from spinney.selection.row_loss import TAOTree, check_labelled_rows, mean_loss
 from spinney.tree.structure import Topology, Tree
 
 Folds: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]]
@@ -190,9 +196,10 @@ class _Task:
     ) -> _Task:
         # Not `clone`, which would also clone, and so unfit, a fitted tree given as `init`.
         blank = type(estimator)(**estimator.get_params(deep=False))
-        problem = blank._problem(X, y, sample_weight)
-        del blank._is_kept  # only of use during a fit; the trees of the path would carry it along
-        return cls(blank, problem, *blank._begin(problem))
+        session = Session()
+        problem = blank._read(session, X, y, sample_weight)
+        recipe = tree_recipe(blank, session, problem)
+        return cls(blank, problem, recipe.start, recipe.options)
 
     def fitted_path(self, alphas: NDArray[np.float64]) -> list[TAOTree]:
         """One fitted estimator an `alpha`."""
@@ -201,7 +208,7 @@ class _Task:
         for alpha, found in zip(alphas.tolist(), path, strict=True):
             tree = copy.copy(self.blank)
             tree.alpha = alpha
-            tree._store(found, self.problem)
+            store_tree(tree, found, self.problem)
             trees.append(tree)
         return trees
 
@@ -209,16 +216,45 @@ class _Task:
         """Optimised trees, and on request how far they are."""
         display = display_for(self.blank.verbose)
         progress = Progress("regularization_path", [] if display is None else [display])
-        n_done = count(1)
-
-        def tell(found: OptimizedTree) -> None:
-            tell_tree(progress, next(n_done), found.tree, found.trace, nothing_yet)
-
+        recipe = _TreesOfPath(self.start, self.options, alphas)
         with closing(progress):
-            progress.begin("tree", len(alphas))
-            path = optimize_path(self.problem, self.start, self.options, alphas.tolist(), tell)
-            progress.end(nothing_yet)
+            path = fit_parts(recipe, self.problem, Session(progress=progress), None, _store_nothing)
+            progress.end(lambda: None)
         return path
+
+
+@dataclass(frozen=True, eq=False)
+class _TreesOfPath:
+    """Recipe of a tree for each alpha, each from the one before it."""
+
+    start: Topology | Tree
+    options: TAOOptions
+    alphas: NDArray[np.float64]
+    kind: ClassVar[type[OptimizedTree]] = OptimizedTree
+    is_saved_by_part: ClassVar[bool] = False
+
+    @property
+    def n_parts(self) -> int:
+        return len(self.alphas)
+
+    def outline(self, n_known: int) -> Outline:
+        """Trees are counted."""
+        return Outline("tree", len(self.alphas), first=n_known)
+
+    def parts(
+        self,
+        problem: Problem,
+        known: Sequence[OptimizedTree],
+        saved: Sequence[OptimizedTree],
+        steps: Steps,
+    ) -> Generator[OptimizedTree, None, None]:
+        """The trees in the order of their alphas."""
+        del known, saved, steps
+        return optimize_path(problem, self.start, self.options, self.alphas.tolist())
+
+
+def _store_nothing(model: object, parts: list[OptimizedTree]) -> None:
+    """Nobody who listens to a path asks for models."""
 
 
 def _fold_errors(

@@ -10,12 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from spinney.data.row_reader import RowReader, encoding_of, row_reader
+from spinney.data.row_reader import RowReader, row_reader
 from spinney.data.served_rows import PLAIN, ServedRows
-from spinney.estimators.calls import explained
 from spinney.inspection.readout import readout_of
 from spinney.tree.readout import Readout
 
@@ -169,31 +167,8 @@ class NumberPredictor(Predictor):
         return values[0] if rows.ndim == 1 else values
 
 
-class Compilable:
-    """What can be compiled: estimators that are forests."""
-
-    n_jobs: int | None
-
-    @explained
-    def compile(self) -> ClassPredictor | NumberPredictor:
-        """A callable that predicts single rows and small batches with little overhead.
-
-        Returns
-        -------
-        Predictor
-            Takes a dict by the names of the columns, a list in their order, an array or a frame,
-            and answers with the bits of ``predict``. Values are read by the rules of the estimator;
-            a missing one is None or NaN, and a key that is left out is refused.
-        """
-        readout = readout_of(self)
-        kind = NumberPredictor if readout.classes is None else ClassPredictor
-        return kind(readout, row_reader(self), int(effective_n_jobs(self.n_jobs)))
-
-
-def refuse_tables(model: object, what: str, instead: str) -> None:
-    """Raise if the model reads frames of mixed columns, which `what` cannot."""
-    if encoding_of(model) is not None:
-        raise ValueError(
-            f"{what} reads rows of numbers, but this {type(model).__name__} was fitted to a table "
-            f"with categories or missing values; give a model of plain numbers; {instead}."
-        )
+def compiled(model: object, n_threads: int) -> ClassPredictor | NumberPredictor:
+    """What ``compile`` of a fitted estimator gives."""
+    readout = readout_of(model)
+    kind = NumberPredictor if readout.classes is None else ClassPredictor
+    return kind(readout, row_reader(model), n_threads)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing, check_random_state
 
@@ -28,7 +28,7 @@ class HeldOut:
 
 
 def hold_out(
-    estimator: BaseEstimator,
+    estimator: Any,
     X: ArrayLike,
     y: ArrayLike,
     sample_weight: ArrayLike | None,

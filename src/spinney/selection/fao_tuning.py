@@ -23,8 +23,8 @@ from sklearn.base import clone
 
 from spinney.data.checks import check_choice, check_integer, check_share
 from spinney.estimators.fao import FAOForestClassifier, FAOForestRegressor
-from spinney.estimators.held_out import HeldOut, hold_out, not_empty
-from spinney.estimators.parameters import check_alpha
+from spinney.estimators.parameter_checks import check_alpha
+from spinney.selection.held_out import HeldOut, hold_out, not_empty
 
 FAOForest = FAOForestClassifier | FAOForestRegressor
 
@@ -140,7 +140,8 @@ def _trial(
     values = {"alpha": alpha, "n_trees": n_trees, "n_forests": n_forests}
     stops = not _follows_a_schedule(estimator)
     trial = clone(estimator).set_params(early_stopping=stops, warm_start=False, **values)
-    trial._fit_judged(rows)
+    data = rows.X_fit, rows.y_fit, rows.weights, rows.X_held, rows.y_held, rows.weights_held
+    trial._transact(data, type(trial)._fit)
     score = trial.score(rows.X_held, rows.y_held, rows.weights_held)
     return _entry(values, trial, float(score))
 
