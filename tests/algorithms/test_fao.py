@@ -18,7 +18,7 @@ from sklearn.datasets import (
 
 from spinney.algorithms import FAOOptions, TAOOptions, optimize_forest
 from spinney.algorithms.leaves import improve_leaves
-from spinney.algorithms.losses import ForestLoss
+from spinney.algorithms.losses import forest_loss
 from spinney.data import classification_problem, regression_problem
 from spinney.tree import Forest, complete_topology
 from tests import reference
@@ -46,7 +46,7 @@ def options_of(loss, **values):
     of_tree = ("alpha", "strict_descent", "max_weights", "split")
     tao = {"alpha": 0.05} | {name: values.pop(name) for name in of_tree if name in values}
     values = {"leaf_alpha": 0.5, "max_iter": 4} | values
-    return FAOOptions(TAOOptions(**tao), ForestLoss(loss), **values)
+    return FAOOptions(TAOOptions(**tao), forest_loss(loss), **values)
 
 
 def grow(problem, options, *, n_trees=3, depth=2, seed=0, **values):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney.algorithms.fao import FAOOptions, optimize_forest
-from spinney.algorithms.losses import ForestLoss
+from spinney.algorithms.losses import forest_loss
 from spinney.algorithms.state import NativeTree
 from spinney.algorithms.tao import TAOOptions, _task, native_optimizer, optimize_tree
 from spinney.data import classification_problem, regression_problem
@@ -79,7 +79,7 @@ def test_a_forest_goes_on_from_any_state(
     problem = problem_of(seed, is_classification=loss in ("squared_hinge", "log_loss"))
     options = FAOOptions(
         tao=TAOOptions(split="mixed", strict_descent=strict_descent, max_weights=max_weights),
-        loss=ForestLoss(loss),
+        loss=forest_loss(loss),
         leaf_penalty=penalty,
         max_iter=4,
         tol=tol,
@@ -143,7 +143,7 @@ def test_a_state_of_more_sweeps_than_there_are_is_refused(n_explored):
 
 def test_a_state_of_another_forest_is_refused():
     problem = problem_of(0, is_classification=True)
-    options = FAOOptions(tao=TAOOptions(), loss=ForestLoss("log_loss"), max_iter=1)
+    options = FAOOptions(tao=TAOOptions(), loss=forest_loss("log_loss"), max_iter=1)
     states = []
     starts = [complete_topology(1)] * 2
     optimize_forest(problem, starts, (0, 1), options, save=lambda state: states.append(state()))

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from spinney import _core
 from spinney.algorithms.lasting_splits import lasting_splits
 from spinney.algorithms.leaves import LeafTask, improve_leaves
-from spinney.algorithms.losses import Array, ForestLoss
+from spinney.algorithms.losses import Array, BoundedLoss, ForestLoss, Huber
 from spinney.algorithms.mean_splits import MeanSplits
 from spinney.algorithms.state import ForestRun, MemberRun, NativeTree, Save
 from spinney.algorithms.tao import (
@@ -442,7 +442,7 @@ class _Run:
             n_outputs=problem.n_outputs,
             loss=options.loss.name,
             leaf="constant",
-            huber_delta=options.loss.delta,
+            huber_delta=options.loss.delta if isinstance(options.loss, Huber) else 1.0,
             leaf_alpha=0.0,
             leaf_ridge=0.0,
             leaf_epochs=1,
@@ -478,13 +478,13 @@ class _Run:
         loss = self.options.loss
         if len(self.members) == 1:
             self._backfit(self._n_rounds_alone())
-        elif loss.curvature is None:
+        elif not isinstance(loss, BoundedLoss):
             self._backfit(BACKFITTING_ROUNDS)
         else:
             self._solve_leaves()
             # Few rounds on its bound leave much of a loss; with an absolute penalty, whose rounds
             # take long, fits of single trees to the loss itself go further in less time.
-            if self.options.l1 > 0 and loss.n_rounds > 1:
+            if self.options.l1 > 0 and not loss.is_quadratic:
                 self._backfit(BACKFITTING_ROUNDS)
 
     def _solve_leaves(self) -> None:

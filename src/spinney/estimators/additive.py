@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney import _core
 from spinney.algorithms.fao import FAOOptions
-from spinney.algorithms.losses import ForestLoss
+from spinney.algorithms.losses import ForestLoss, forest_loss
 from spinney.data import Problem
 from spinney.data.checks import check_choice, check_real
 from spinney.ensembles.calibration import Unseen, cross_fitted, map_of_scores
@@ -50,7 +50,7 @@ class SummedForest(WatchedForest):
 
     def _loss(self, unit: float = 1.0) -> ForestLoss:
         """The loss of sums that are measured in this unit."""
-        return ForestLoss(self.loss, float(getattr(self, "huber_delta", 1.0)) / unit)
+        return forest_loss(self.loss, float(getattr(self, "huber_delta", 1.0)) / unit)
 
     def _forest_options(self, problem: Problem, n_threads: int = 1) -> FAOOptions:
         return FAOOptions(

@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 )
 
 from spinney.algorithms.leaves import LeafTask, solve_leaves
-from spinney.algorithms.losses import ForestLoss
+from spinney.algorithms.losses import forest_loss
 from spinney.data.checks import check_n_jobs, check_real
 from spinney.data.class_weight import class_factors
 from spinney.data.encoded import class_indicators
@@ -185,7 +185,7 @@ class _RefinedForest(Compilable, Reported):
             leaves[tree] = numbers
         del reached
         progress = Progress(type(self).__name__, [] if callback is None else [Asked(callback)])
-        progress.begin("iteration", 1 if task.loss.n_rounds == 1 else MOST_ROUNDS)
+        progress.begin("iteration", 1 if task.loss.is_quadratic else MOST_ROUNDS)
         values, _ = solve_leaves(
             task,
             leaves,
@@ -319,7 +319,7 @@ class RefinedForestClassifier(ClassifierMixin, _RefinedForest):  # type: ignore[
         codes = _codes_of(labels, classes)
         weights = check_sample_weight(sample_weight, len(labels))
         check_total_weight(weights)
-        loss = ForestLoss(self.loss)
+        loss = forest_loss(self.loss)
         with one_warning():
             before = np.asarray(self.forest.predict(X)).reshape(len(labels))
             task = LeafTask(loss, loss.wanted(codes, len(classes)), codes, weights)
@@ -482,7 +482,7 @@ class RefinedForestRegressor(RegressorMixin, _RefinedForest):  # type: ignore[mi
                 )
             mean = np.average(targets, axis=0, weights=weights)
             no_codes = np.zeros(0, dtype=np.int32)
-            task = LeafTask(ForestLoss(self.loss), targets - mean, no_codes, weights)
+            task = LeafTask(forest_loss(self.loss), targets - mean, no_codes, weights)
             learned = self._refine(X, task, targets, weights, callback)
             self.__dict__.update(learned, mean_=mean, _is_flat=before.ndim == 1)
             before = before.reshape(targets.shape)
