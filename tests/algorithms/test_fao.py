@@ -140,7 +140,7 @@ def test_a_forest_with_an_absolute_penalty_starts_at_the_lasso_of_its_leaves(mon
         reached.append((task, leaves.copy()))
         return improve_leaves(task, leaves, *arguments, **options)
 
-    monkeypatch.setattr("spinney.algorithms.fao.improve_leaves", improve)
+    monkeypatch.setattr("spinney.algorithms.fao_steps.improve_leaves", improve)
     options = options_of("squared_error", alpha=0.0, leaf_penalty="l1", max_iter=0)
     trace = grow(problem, options, n_trees=8, depth=4).trace
     task, leaves = reached[0]
