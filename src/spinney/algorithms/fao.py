@@ -112,24 +112,19 @@ def optimize_forest(
     """
     task = ForestTask.of(problem, options, offset, goes_on=keeps_leaves)
     recorder = Recorder(callback, None if resume is None else resume.trace)
-    if resume is None:
-        forest = start_forest(task, starts, seeds)
-        if keeps_leaves or begins_with_leaves:
-            keep_leaves(forest, starts)
-        else:
-            step_over_leaves(forest, recorder.tell)
-        _record(forest, recorder, "start")
-        position = _Position()
-    else:
-        forest = resumed_forest(task, resume, seeds)
-        position = _Position.of(resume)
 
     def offer() -> None:
         if save is not None:
             save(lambda: position.saved(forest, recorder.trace))
 
     if resume is None:
+        has_leaves = keeps_leaves or begins_with_leaves
+        forest = _begin(task, starts, seeds, recorder, has_leaves=has_leaves)
+        position = _Position()
         offer()  # grown starts may have taken long
+    else:
+        forest = resumed_forest(task, resume, seeds)
+        position = _Position.of(resume)
     is_tight, is_stopped = True, False
     while not (is_stopped or position.is_over(options)):
         share = (position.n_iterations + 1) / options.max_iter
@@ -183,6 +178,24 @@ class _Position:
         patience = 1 if options.tao.strict_descent else PATIENCE
         is_used_up = self.n_iterations >= options.max_iter
         return is_used_up or self.progress.is_over(patience, options.tol)
+
+
+def _begin(
+    task: ForestTask,
+    starts: Sequence[Topology | Tree],
+    seeds: Sequence[int],
+    recorder: Recorder,
+    *,
+    has_leaves: bool,
+) -> JointForest:
+    """The forest before the first iteration, its leaves given or fitted together."""
+    forest = start_forest(task, starts, seeds)
+    if has_leaves:
+        keep_leaves(forest, starts)
+    else:
+        step_over_leaves(forest, recorder.tell)
+    _record(forest, recorder, "start")
+    return forest
 
 
 def _iterate(
