@@ -13,7 +13,7 @@ from spinney.algorithms.fao import FAOOptions, optimize_forest
 from spinney.algorithms.losses import forest_loss
 from spinney.algorithms.state import NativeTree
 from spinney.algorithms.tao import TAOOptions, optimize_tree
-from spinney.algorithms.tree_optimizer import native_optimizer, tree_task
+from spinney.algorithms.tree_optimizer import core_task, native_optimizer
 from spinney.data import classification_problem, regression_problem
 from spinney.tree.structure import complete_topology
 from tests.bits import same
@@ -160,7 +160,7 @@ def test_a_state_keeps_negative_zeros():
     problem = problem_of(0, is_classification=True)
     options = TAOOptions(max_iter=3)
     left, right = complete_topology(2)
-    native = native_optimizer(problem, left, right, tree_task(problem, options), options)
+    native = native_optimizer(problem, left, right, core_task(problem, options), options)
     native.draw_splits("balanced", 1.0, False)
     tree = NativeTree.of(native)
     given = replace(tree, split_weights=np.copysign(0.0 * tree.split_weights, -1))

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from spinney.algorithms.state import NativeTree
 from spinney.algorithms.tao_options import TAOOptions
 from spinney.algorithms.tao_sweep import guard_sweep, lowers_objective, sweep_tree
-from spinney.algorithms.tree_optimizer import draw_into, native_optimizer, tree_task
+from spinney.algorithms.tree_optimizer import core_task, draw_into, native_optimizer
 from spinney.data import classification_problem
 from spinney.tree import complete_topology
 
@@ -19,7 +19,7 @@ def a_tree():
     problem = classification_problem(X.astype(np.float32), y.astype(np.int32), 3, np.ones(150))
     options = TAOOptions(strict_descent=True)
     left, right = complete_topology(2)
-    native = native_optimizer(problem, left, right, tree_task(problem, options), options)
+    native = native_optimizer(problem, left, right, core_task(problem, options), options)
     draw_into(native, options)
     return native
 

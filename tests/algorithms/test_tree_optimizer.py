@@ -8,11 +8,11 @@ from sklearn.datasets import make_regression
 
 from spinney.algorithms import TAOOptions, optimize_tree
 from spinney.algorithms.tree_optimizer import (
+    core_task,
     native_optimizer,
     set_tree,
     set_tree_splits,
     tree_of,
-    tree_task,
 )
 from spinney.data import regression_problem
 from spinney.tree import complete_topology
@@ -24,7 +24,7 @@ def a_problem():
 
 
 def through_the_core(tree, problem, options, put):
-    native = native_optimizer(problem, tree.left, tree.right, tree_task(problem, options), options)
+    native = native_optimizer(problem, tree.left, tree.right, core_task(problem, options), options)
     put(native)
     return tree_of(native, tree.left, tree.right, problem, options)
 

@@ -26,12 +26,12 @@ from spinney.algorithms.tao_sweep import sweep_tree
 from spinney.algorithms.tao_task import DrawnSplits, OptimizedTree, TreeTask
 from spinney.algorithms.trace import Trace
 from spinney.algorithms.tree_optimizer import (
+    core_task,
     draw_into,
     native_optimizer,
     set_tree,
     set_tree_splits,
     tree_of,
-    tree_task,
 )
 from spinney.data import Problem
 from spinney.tree.structure import Topology, Tree
@@ -52,7 +52,7 @@ AfterSweep: TypeAlias = Callable[[Trace, Callable[[], OptimizedTree]], bool]
 
 def draw_splits(problem: Problem, topology: Topology, options: TAOOptions) -> DrawnSplits:
     """The hyperplanes that a tree of this shape would start from, drawn with `problem` in view."""
-    native = native_optimizer(problem, *topology, tree_task(problem, options), options)
+    native = native_optimizer(problem, *topology, core_task(problem, options), options)
     draw_into(native, options)
     return DrawnSplits(tree_of(native, *topology, problem, options))
 

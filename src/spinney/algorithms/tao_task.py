@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spinney import _core
 from spinney.algorithms.tao_options import TAOOptions
 from spinney.algorithms.trace import Trace
-from spinney.algorithms.tree_optimizer import native_optimizer, tree_of, tree_task
+from spinney.algorithms.tree_optimizer import core_task, native_optimizer, tree_of
 from spinney.algorithms.weight_limits import WeightLimits
 from spinney.data import Problem
 from spinney.tree.prune import is_kept, prune
@@ -54,7 +54,7 @@ class OptimizedTree:
     trace: Trace
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TreeTask:
     """What is optimised, for what and for how long; the state of the tree is in the core.
 
@@ -85,7 +85,7 @@ class TreeTask:
     def of(problem: Problem, start: Topology | Tree | DrawnSplits, options: TAOOptions) -> TreeTask:
         """The task of a tree of this shape, its splits still to be set."""
         left, right = _topology_of(start)
-        native = native_optimizer(problem, left, right, tree_task(problem, options), options)
+        native = native_optimizer(problem, left, right, core_task(problem, options), options)
         n_features = problem.n_features
         limits = WeightLimits(options.max_weights, options.max_leaf_weights, n_features)
         has_tree = isinstance(start, Tree) and limits.allow(start, options.leaf)

@@ -26,7 +26,7 @@ _NO_VALUES = np.zeros((0, 1))
 _NO_WEIGHTS = np.zeros((0, 1), dtype=np.float32)
 
 
-def tree_task(problem: Problem, options: TAOOptions) -> _core.Task:
+def core_task(problem: Problem, options: TAOOptions) -> _core.Task:
     """What a single tree is optimised for: loss and leaf penalty of [2]_ eq. (1)."""
     l1, l2 = (1.0, 0.0) if options.leaf_penalty == "l1" else (0.0, 1.0)
     centre = _leaf_centre(problem, options)
