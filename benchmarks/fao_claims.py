@@ -32,7 +32,7 @@ from tune import TUNING_SEED, hold_out
 
 from spinney import FAOForestClassifier, refine_leaves
 from spinney.algorithms.leaves import LeafTask, improve_leaves
-from spinney.algorithms.losses import ForestLoss
+from spinney.algorithms.losses import forest_loss
 
 STORE = Path(__file__).resolve().parent / "results" / "fao_claims.json"
 PENALTIES = (1.0, 10.0)
@@ -87,7 +87,7 @@ def memory() -> dict[str, Any]:
     codes = rng.integers(0, 10, n_rows).astype(np.int32)
     leaves = rng.integers(0, n_leaves, (n_trees, n_rows)).astype(np.uint32)
     leaves += n_leaves * np.arange(n_trees, dtype=np.uint32)[:, None]
-    loss = ForestLoss("squared_hinge")
+    loss = forest_loss("squared_hinge")
     task = LeafTask(loss, loss.wanted(codes, 10), codes, np.ones(n_rows))
     values, scores = np.zeros((n_trees * n_leaves, 10)), np.zeros((n_rows, 10))
     start = time.process_time()

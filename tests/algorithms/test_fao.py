@@ -18,7 +18,7 @@ from sklearn.datasets import (
 
 from spinney.algorithms import FAOOptions, TAOOptions, optimize_forest
 from spinney.algorithms.leaves import improve_leaves
-from spinney.algorithms.losses import ForestLoss
+from spinney.algorithms.losses import forest_loss
 from spinney.data import classification_problem, regression_problem
 from spinney.tree import Forest, complete_topology
 from tests import reference
@@ -46,7 +46,7 @@ def options_of(loss, **values):
     of_tree = ("alpha", "strict_descent", "max_weights", "split")
     tao = {"alpha": 0.05} | {name: values.pop(name) for name in of_tree if name in values}
     values = {"leaf_alpha": 0.5, "max_iter": 4} | values
-    return FAOOptions(TAOOptions(**tao), ForestLoss(loss), **values)
+    return FAOOptions(TAOOptions(**tao), forest_loss(loss), **values)
 
 
 def grow(problem, options, *, n_trees=3, depth=2, seed=0, **values):
@@ -140,7 +140,7 @@ def test_a_forest_with_an_absolute_penalty_starts_at_the_lasso_of_its_leaves(mon
         reached.append((task, leaves.copy()))
         return improve_leaves(task, leaves, *arguments, **options)
 
-    monkeypatch.setattr("spinney.algorithms.fao.improve_leaves", improve)
+    monkeypatch.setattr("spinney.algorithms.fao_steps.improve_leaves", improve)
     options = options_of("squared_error", alpha=0.0, leaf_penalty="l1", max_iter=0)
     trace = grow(problem, options, n_trees=8, depth=4).trace
     task, leaves = reached[0]

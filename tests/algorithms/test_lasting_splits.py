@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from spinney import _core
 from spinney.algorithms.lasting_splits import lasting_splits
 from spinney.algorithms.state import NativeTree
-from spinney.algorithms.tao import TAOOptions, native_optimizer
+from spinney.algorithms.tao import TAOOptions
+from spinney.algorithms.tree_optimizer import native_optimizer
 from spinney.data import Problem, classification_problem
 from spinney.tree import complete_topology
 from tests.strategies import classification_rows, seeds

@@ -14,7 +14,7 @@ from sklearn.datasets import load_diabetes
 from spinney import TAOForestRegressor, TAOTreeClassifier, TAOTreeRegressor, load, save
 from spinney.algorithms import TAOOptions, optimize_path, optimize_tree
 from spinney.algorithms.fao import FAOOptions, optimize_forest
-from spinney.algorithms.losses import ForestLoss
+from spinney.algorithms.losses import forest_loss
 from spinney.algorithms.state import TreeRun
 from spinney.data import classification_problem, regression_problem
 from spinney.tree import complete_topology
@@ -174,7 +174,7 @@ def test_leaves_are_those_of_a_jointly_optimised_forest_of_one_tree(loss, leaf_p
         [0],
         FAOOptions(
             replace(tao, leaf_alpha=None),
-            ForestLoss(loss, 1.0 / problem.target_scale),
+            forest_loss(loss, 1.0 / problem.target_scale),
             leaf_alpha=6.0,
             leaf_penalty=leaf_penalty,
             max_iter=0,

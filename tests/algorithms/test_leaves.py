@@ -12,7 +12,7 @@ from sklearn.linear_model import Lasso
 from spinney import _core
 from spinney.algorithms import leaves as leaf_step
 from spinney.algorithms.leaves import LeafTask, improve_leaves, solve_leaves
-from spinney.algorithms.losses import ForestLoss
+from spinney.algorithms.losses import forest_loss
 from tests import reference
 from tests.strategies import seeds
 
@@ -25,10 +25,10 @@ def leaf_task(seed, loss, *, is_class=True, n_rows=80, n_trees=3, n_leaves=5):
     rng = np.random.default_rng(seed)
     leaves = rng.integers(n_leaves, size=(n_trees, n_rows)) + n_leaves * np.arange(n_trees)[:, None]
     weights = rng.integers(1, 4, n_rows).astype(float)
-    forest_loss = ForestLoss(loss, 0.5)
+    of = forest_loss(loss, 0.5)
     codes = rng.integers(3, size=n_rows).astype(np.int32) if is_class else np.zeros(0, np.int32)
-    wanted = forest_loss.wanted(codes, 3) if is_class else rng.normal(size=(n_rows, 2))
-    task = LeafTask(forest_loss, wanted, codes, weights)
+    wanted = of.wanted(codes, 3) if is_class else rng.normal(size=(n_rows, 2))
+    task = LeafTask(of, wanted, codes, weights)
     return task, leaves.astype(np.uint32), np.zeros((n_trees * n_leaves, wanted.shape[1]))
 
 

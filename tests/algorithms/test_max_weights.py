@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 from spinney import TAOBoostClassifier, TAOForestClassifier, TAOTreeClassifier, TAOTreeRegressor
-from spinney.algorithms.tao import TIGHTENING, TAOOptions, optimize_tree
+from spinney.algorithms.tao import TAOOptions, optimize_tree
+from spinney.algorithms.weight_limits import TIGHTENING
 from spinney.data import classification_problem, regression_problem
 from spinney.tree import complete_topology
 

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits, make_classification
 
 from spinney import FAOForestClassifier
 from spinney.algorithms.fao import FAOOptions, optimize_forest
-from spinney.algorithms.losses import ForestLoss
+from spinney.algorithms.losses import forest_loss
 from spinney.algorithms.mean_splits import MeanSplits
 from spinney.algorithms.tao import TAOOptions
 from spinney.data import classification_problem
@@ -81,7 +81,7 @@ def test_means_are_those_of_a_slow_count(seed, n_noted, max_weights):
 def forest(average_last, max_iter=6, **tao):
     options = FAOOptions(
         TAOOptions(alpha=0.05, **tao),
-        ForestLoss("squared_hinge"),
+        forest_loss("squared_hinge"),
         max_iter=max_iter,
         tol=0.0,
         average_last=average_last,

@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from spinney import TAOForestClassifier, TAOTreeClassifier
-from spinney.algorithms.tao import RELAXED_RIDGE, TAOOptions, optimize_tree
+from spinney.algorithms.tao import TAOOptions, optimize_tree
+from spinney.algorithms.tao_task import RELAXED_RIDGE
 from spinney.data import classification_problem, regression_problem
 from spinney.tree import complete_topology
 from spinney.tree.route import outputs

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney.algorithms.fao import FAOOptions, optimize_forest
-from spinney.algorithms.losses import ForestLoss
+from spinney.algorithms.losses import forest_loss
 from spinney.algorithms.state import NativeTree
-from spinney.algorithms.tao import TAOOptions, _task, native_optimizer, optimize_tree
+from spinney.algorithms.tao import TAOOptions, optimize_tree
+from spinney.algorithms.tree_optimizer import core_task, native_optimizer
 from spinney.data import classification_problem, regression_problem
 from spinney.tree.structure import complete_topology
 from tests.bits import same
@@ -79,7 +80,7 @@ def test_a_forest_goes_on_from_any_state(
     problem = problem_of(seed, is_classification=loss in ("squared_hinge", "log_loss"))
     options = FAOOptions(
         tao=TAOOptions(split="mixed", strict_descent=strict_descent, max_weights=max_weights),
-        loss=ForestLoss(loss),
+        loss=forest_loss(loss),
         leaf_penalty=penalty,
         max_iter=4,
         tol=tol,
@@ -143,7 +144,7 @@ def test_a_state_of_more_sweeps_than_there_are_is_refused(n_explored):
 
 def test_a_state_of_another_forest_is_refused():
     problem = problem_of(0, is_classification=True)
-    options = FAOOptions(tao=TAOOptions(), loss=ForestLoss("log_loss"), max_iter=1)
+    options = FAOOptions(tao=TAOOptions(), loss=forest_loss("log_loss"), max_iter=1)
     states = []
     starts = [complete_topology(1)] * 2
     optimize_forest(problem, starts, (0, 1), options, save=lambda state: states.append(state()))
@@ -159,7 +160,7 @@ def test_a_state_keeps_negative_zeros():
     problem = problem_of(0, is_classification=True)
     options = TAOOptions(max_iter=3)
     left, right = complete_topology(2)
-    native = native_optimizer(problem, left, right, _task(problem, options), options)
+    native = native_optimizer(problem, left, right, core_task(problem, options), options)
     native.draw_splits("balanced", 1.0, False)
     tree = NativeTree.of(native)
     given = replace(tree, split_weights=np.copysign(0.0 * tree.split_weights, -1))

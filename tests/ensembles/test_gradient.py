@@ -6,12 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.datasets import make_classification, make_regression
 
 from spinney.algorithms import FAOOptions, TAOOptions
-from spinney.algorithms.losses import ForestLoss, weighted_median
+from spinney.algorithms.losses import forest_loss
 from spinney.data import classification_problem, regression_problem
 from spinney.ensembles.gradient import (
     GradientRule,
@@ -48,7 +46,7 @@ def a_problem(is_class, n_rows=150, weights=None):
 def boost(problem, loss, n_trees=4, given=(), rate=0.5, step="newton", subsample=1.0, **values):
     tao = TAOOptions(**{"alpha": 0.05} | values.pop("tao", {}))
     values = {"leaf_alpha": 0.3, "max_iter": 3} | values
-    options = FAOOptions(tao, ForestLoss(loss), **values)
+    options = FAOOptions(tao, forest_loss(loss), **values)
     rule = GradientRule(rate, step, subsample)
     trees = gradient_boost(problem, complete_start, options, rule, SEED, given)
     return list(itertools.islice(trees, n_trees))
@@ -56,7 +54,7 @@ def boost(problem, loss, n_trees=4, given=(), rate=0.5, step="newton", subsample
 
 def losses_of(problem, loss, added):
     """Total loss before any tree and after each."""
-    loss = ForestLoss(loss)
+    loss = forest_loss(loss)
     wanted = wanted_scores(problem, loss)
     sums = np.tile(first_scores(problem, loss), (problem.n_rows, 1))
     found = []
@@ -83,8 +81,8 @@ def test_leaves_hold_a_share_of_what_is_best_for_the_loss(loss, is_class, step):
     """No other value of any leaf, the rest as it is, has a lower penalised loss."""
     problem = a_problem(is_class)
     (first,) = boost(problem, loss, n_trees=1, rate=0.5, step=step)
-    unit, wanted = problem.target_scale, wanted_scores(problem, ForestLoss(loss))
-    start = first_scores(problem, ForestLoss(loss)) / unit
+    unit, wanted = problem.target_scale, wanted_scores(problem, forest_loss(loss))
+    start = first_scores(problem, forest_loss(loss)) / unit
     leaf = first.tree.leaf_index[apply(first.tree, problem.rows)]
     values = 2.0 * first.tree.leaf_values / unit
 
@@ -153,7 +151,7 @@ def test_a_share_of_the_rows_is_drawn_anew_for_each_tree(monkeypatch):
 @all_losses
 def test_first_scores_are_the_best_constant(loss, is_class):
     problem = a_problem(is_class, weights=np.random.default_rng(0).uniform(0.1, 3, 150))
-    of = ForestLoss(loss, delta=0.05)
+    of = forest_loss(loss, huber_delta=0.05)
     wanted = wanted_scores(problem, of)
     first = first_scores(problem, of) / problem.target_scale
 
@@ -171,11 +169,11 @@ def test_first_scores_are_the_best_constant(loss, is_class):
 @all_losses
 def test_downhill_is_the_negative_gradient(loss, is_class):
     problem = a_problem(is_class, n_rows=30)
-    of = ForestLoss(loss, delta=0.4)
+    of = forest_loss(loss, huber_delta=0.4)
     wanted = wanted_scores(problem, of)
     rng = np.random.default_rng(3)
     scores = rng.normal(size=wanted.shape)
-    downhill = 2.0 * of.bound * of.downhill(wanted, scores, problem.classes)
+    downhill = 2.0 * of.curvature * of.downhill(wanted, scores, problem.classes)
     weights = np.zeros(30)
     for row, output in itertools.product(range(30), range(wanted.shape[1])):
         weights[:] = 0.0
@@ -186,13 +184,3 @@ def test_downhill_is_the_negative_gradient(loss, is_class):
         slope = of.total(wanted, ahead, problem.classes, weights)
         slope -= of.total(wanted, behind, problem.classes, weights)
         assert downhill[row, output] == pytest.approx(-slope / 2e-6, abs=1e-4)
-
-
-@given(
-    st.lists(st.tuples(st.floats(-9, 9), st.floats(0.1, 3)), min_size=1, max_size=20),
-)
-def test_weighted_median_has_least_absolute_error(pairs):
-    values, weights = np.array(pairs).T
-    found = weighted_median(values, weights)
-    cost = {value: float(weights @ np.abs(values - value)) for value in values}
-    assert cost[found] <= min(cost.values()) + 1e-9

@@ -108,7 +108,9 @@ schedules = st.lists(
 
 @settings(max_examples=15)
 @given(pauses=schedules, place=st.integers(0, len(IN_ORDER) - 1))
-def test_iterations_are_heard_in_order_up_to_the_stop(pauses: list[list[float]], place: int) -> None:
+def test_iterations_are_heard_in_order_up_to_the_stop(
+    pauses: list[list[float]], place: int
+) -> None:
     listener = Listener(IN_ORDER[place])
     lengths, passed = run(listener, pauses)
     assert listener.heard == IN_ORDER[: place + 1]
@@ -131,11 +133,15 @@ def test_of_many_iterations_that_wait_some_states_are_kept() -> None:
     with ThreadPoolExecutor(1) as pool:
         pool.submit(work, reporter, [0.0] * n_iterations, StopSignal()).result(timeout=5)
     done = iter([OptimizedForest((), trace_of(0))])
-    with pytest.raises(PassedError) as passed:
+    order.reporter(0, None, None)
+
+    def hear_all() -> None:
         for found in order.listen(done, StopSignal()):
-            order.reporter(0, None, None)
             order.end_forest(found)
             order.next_forest()
+
+    with pytest.raises(PassedError) as passed:
+        hear_all()
     assert passed.value.number == last
     assert passed.value.run is not None
     assert last - 2 * MOST_RUNS < passed.value.run.n_iterations <= last

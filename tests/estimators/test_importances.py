@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
 import spinney
-from spinney.algorithms.losses import ForestLoss
+from spinney.algorithms.losses import forest_loss
 from spinney.data import classification_problem, regression_problem
 from spinney.ensembles.gradient import first_scores
 from spinney.tree.gains import column_gains, gain_task
@@ -184,7 +184,7 @@ def test_trees_of_gradient_boosting_are_judged_by_what_is_left(loss: str) -> Non
     model.fit(rows(), y)
     problem = regression_problem(rows(), y[:, None], np.ones(N_ROWS))
     unit = problem.target_scale
-    sums = np.tile(first_scores(problem, ForestLoss(loss, 1.0 / unit)), (N_ROWS, 1))
+    sums = np.tile(first_scores(problem, forest_loss(loss, 1.0 / unit)), (N_ROWS, 1))
     gains = np.zeros(2 + N_NOISE)
     for tree in model.trees_:
         left = (y[:, None] - sums) / unit

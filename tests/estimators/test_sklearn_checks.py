@@ -79,7 +79,8 @@ DRAWN_ROWS = dict.fromkeys(
 def excused(estimator: BaseEstimator) -> dict[str, str]:
     """Checks that an estimator is expected to fail, and why: those of trees that draw rows."""
     is_bagged = isinstance(estimator, TAOForestClassifier | TAOForestRegressor)
-    is_drawn = isinstance(estimator, Growth) and hasattr(estimator, "n_estimators") and estimator.max_samples is None
+    is_forest = isinstance(estimator, Growth) and hasattr(estimator, "n_estimators")
+    is_drawn = is_forest and estimator.max_samples is None
     return DRAWN_ROWS if is_bagged or is_drawn else {}
 
 

@@ -1,7 +1,8 @@
 """Grow one tree greedily from the root down, with any split.
 
-CO2 trees [1]_, Ho's trees [2]_ and the usual baselines are one grower with different rules for a
-split. A grown tree is an ordinary :class:`~spinney.tree.structure.Tree`: TAO can start from it.
+CO2 trees ([1]_ section 4), Ho's trees ([2]_ section 2) and the usual baselines are one grower with
+different rules for a split; grower and rules are native (`cpp/src/grow/`). A grown tree is an
+ordinary :class:`~spinney.tree.structure.Tree`: TAO can start from it.
 
 References
 ----------
@@ -56,21 +57,23 @@ class CO2Options:
     Attributes
     ----------
     max_norm : float
-        Largest squared length of the weights with the bias; the paper's ν.
+        Largest squared length of the weights with the bias; the ν of [1]_ eq. (9).
     learning_rate : float
-        First step length; the paper's η.
+        First step length; the η of Alg. 1, lines 9 to 13.
     batch_size : int
-        Rows of a step. Nodes of fewer than ten batches have smaller ones.
+        Rows of a step, 100 in [1]_ section 4.2. Nodes of fewer than ten batches have smaller ones.
     momentum : float
+        0.9 in [1]_ section 4.2.
     refresh_epochs : int
-        Passes between two tangents of the concave part; the paper's τ.
+        Passes between two tangents of the concave part of [1]_ eq. (11); the τ of section 4.2.
     relabel_epochs : int
         First passes whose tangents lie where the leaves want the rows, not where the rows are. If
-        there are any, the leaves are fitted to their sides at every tangent.
+        there are any, the leaves are fitted to their sides at every tangent. Not in [1]_.
     max_epochs : int
         Most passes over the rows of a node.
     tol : float
-        The bound has to fall by this share, else the learning rate is halved, and at last it ends.
+        The bound has to fall by this share, else the learning rate is halved, and at last it ends:
+        the "oscillates" of [1]_ section 4.2.
     """
 
     max_norm: float = 10.0
@@ -92,7 +95,8 @@ class GrowOptions:
     split : str
         One of `SPLITS`.
     criterion : {"entropy", "gini"}
-        Impurity of classes; numbers have the squared error.
+        Impurity of classes; numbers have the squared error. The entropy is the log loss of [1]_
+        eq. (3) at its best leaves, the squared error eq. (4).
     scale : {"range", "deviation"}
         Columns are measured about their means, in units of their range or deviation.
     scale_spread : float
@@ -115,9 +119,10 @@ class GrowOptions:
     co2 : CO2Options
         For ``split="co2"``.
     n_steps : int
-        Stops along the central axis, for ``split="central_axis"`` and where a perceptron fails.
+        Stops along the central axis ([2]_ section 2), for ``split="central_axis"`` and where a
+        perceptron fails.
     max_epochs : int
-        Passes of the perceptron over the rows of a node.
+        Passes of the perceptron ([2]_ section 2) over the rows of a node.
     n_restarts, n_jumps : int
         Random starts, and random steps out of each local minimum, of ``split="oc1"``.
     most_columns : int
@@ -227,7 +232,7 @@ def _inverse_scale(
         is_used = is_used & np.isin(np.arange(problem.n_features), columns)
     if scale == "range":
         return np.where(is_used, problem.inverse_scale * SCALE_OF_RANGE, 0.0)
-    is_used = is_used & (problem.deviation > 0)
+    is_used = is_used & (problem.deviation > 0)  # where rows have weight, it may be constant
     return np.divide(1.0, problem.deviation, out=np.zeros_like(problem.scale), where=is_used)
 
 
@@ -235,6 +240,7 @@ def _stretch(n_features: int, options: GrowOptions) -> NDArray[np.float64]:
     """Factors on the scales of the columns, one tree's own."""
     if options.scale_spread == 0:
         return np.ones(n_features)
+    # Log-normal: a column is as likely to be stretched by a factor as to be shrunk by it.
     normal = np.random.default_rng([options.seed, STRETCH]).standard_normal(n_features)
     return np.exp(options.scale_spread * normal)
 

@@ -2,7 +2,13 @@
 
 A split that the rows at hand want on one side only becomes a constant: within one fit it decides
 nothing, and is pruned. A forest that goes on with other rows would lose a part of itself with every
-batch, and never get it back. There a split keeps the hyperplane it had instead.
+batch, and never get it back. There a split keeps the hyperplane it had instead. It is what makes
+"quickly retrain a forest as more data is collected" ([1]_ section 7) work batch by batch.
+
+References
+----------
+.. [1] Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision forests: Forest
+   Alternating Optimization", CVPR 2023.
 """
 
 from __future__ import annotations

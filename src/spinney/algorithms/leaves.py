@@ -1,14 +1,16 @@
 """All leaves of a forest at once, its splits fixed.
 
-With fixed splits a forest is linear in the values of its leaves ([1]_ eq. 6): a row has a one in
-the column of each leaf it reaches. With a squared penalty this is a ridge regression, with an
-absolute one a Lasso. The same step improves a forest that something else has grown, and is then
-known as global refinement.
+With fixed splits a forest is linear in the values of its leaves ([1]_ eq. 5): a row has a one in
+the column of each leaf it reaches. The best values of all leaves together ([1]_ eq. 6) are, with a
+squared penalty, a ridge regression, with an absolute one a Lasso. The same step improves a forest
+that something else has grown, and is then known as global refinement.
 
 References
 ----------
 .. [1] Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision forests: Forest
    Alternating Optimization", CVPR 2023.
+.. [2] Nesterov, "A method of solving a convex programming problem with convergence rate O(1/k²)",
+   Soviet Mathematics Doklady 27, 1983.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import _core
-from spinney.algorithms.losses import Array, ForestLoss
+from spinney.algorithms.losses import Array, BoundedLoss, Codes, ForestLoss
 
 #: Systems of this many leaves are always factored, larger ones up to the second number if that is
 #: less work than conjugate gradients: a factor costs a third of the cube of its size once, and the
@@ -66,7 +68,7 @@ class LeafTask:
     Attributes
     ----------
     loss : ForestLoss
-        One that has a quadratic bound.
+        The steps below want a :class:`~spinney.algorithms.losses.BoundedLoss`.
     wanted : float64[n_rows, n_outputs]
     codes : int32[n_rows]
         Class codes; empty for regression.
@@ -77,13 +79,19 @@ class LeafTask:
 
     loss: ForestLoss
     wanted: Array
-    codes: NDArray[np.int32]
+    codes: Codes
     weights: Array
     offset: Array | None = None
 
+    @property
+    def bounded_loss(self) -> BoundedLoss:
+        """The loss, which the steps below can see through its bound."""
+        assert isinstance(self.loss, BoundedLoss), f"{self.loss.name} has no quadratic bound"
+        return self.loss
+
     def aim(self, scores: Array) -> Array:
         """What leaves alone have to give for the quadratic bound at `scores` to be least."""
-        aim = self.loss.aim(self.wanted, scores, self.codes)
+        aim = self.bounded_loss.aim(self.wanted, scores, self.codes)
         return aim if self.offset is None else aim - self.offset
 
     def scores(self, given: Array) -> Array:
@@ -128,12 +136,13 @@ def improve_leaves(
     system: _core.LeafSystem | _core.LeafLasso
     if l1 > 0:
         system = _lasso(task, leaves, len(values), l1, n_threads)
-        tolerance = ABOVE_IN_A_STEP if task.loss.n_rounds == 1 else ABOVE_IN_A_ROUND
+        tolerance = ABOVE_IN_A_STEP if task.loss.is_quadratic else ABOVE_IN_A_ROUND
     else:
         system, tolerance = _system(task, leaves, len(values), l2, n_threads), IN_A_STEP
     for _ in range(task.loss.n_rounds):
+        # Eq. (6) of [1] with the bound of the loss in its place: the design stays the same.
         values = system.solve(task.aim(scores), values, tolerance)
-        scores = task.scores(system.add_up(values))
+        scores = task.scores(system.add_up(values))  # sum_t sum_j theta_tj phi_tj(x_n) of eq. (6)
     return values, scores
 
 
@@ -149,8 +158,8 @@ def solve_leaves(
     """Leaf values of least loss + l2 * |values|**2, and the scores they give.
 
     Rounds as of :func:`improve_leaves` until they bring nothing, but at most `n_rounds`, each from
-    a point beyond the last one (Nesterov, 1983). A round that would raise the sum is done again
-    from where the last one ended.
+    a point beyond the last one ([2]_). A round that would raise the sum is done again from where
+    the last one ended.
 
     `after_round` is asked after each round that counts, with how many there were, the least sum and
     its loss; True ends the work there.
@@ -163,7 +172,7 @@ def solve_leaves(
         return task.total(scores) + l2 * float((values**2).sum())
 
     # The bound of a squared loss is the loss, and solved once; others are solved again and again.
-    left = (TO_THE_END, 0.0) if task.loss.n_rounds == 1 else (0.0, IN_A_ROUND)
+    left = (TO_THE_END, 0.0) if task.loss.is_quadratic else (0.0, IN_A_ROUND)
     best, ahead, momentum = total(values, scores), scores, 1.0
     n_counted = 0
     for _ in range(n_rounds):
@@ -174,6 +183,8 @@ def solve_leaves(
             ahead, momentum = scores, 1.0
             continue
         is_done = not found < (1 - LEAST_PROGRESS) * best
+        # Nesterov's a' = (1 + sqrt(1 + 4 a**2)) / 2, and a point (a - 1) / a' of the last step
+        # further on. Scores are linear in the leaves, so they are moved in their place.
         next_momentum = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
         ahead = new_scores + (momentum - 1.0) / next_momentum * (new_scores - scores)
         if found <= best:
@@ -181,7 +192,7 @@ def solve_leaves(
         momentum = next_momentum
         n_counted += 1
         is_stopped = after_round is not None and after_round(n_counted, best, task.total(scores))
-        if is_stopped or is_done or task.loss.n_rounds == 1:
+        if is_stopped or is_done or task.loss.is_quadratic:
             break
     return values, scores
 
@@ -191,7 +202,7 @@ def _lasso(
 ) -> _core.LeafLasso:
     """The Lasso regression that a round on the bound of the loss comes to."""
     limit = _gram_limit(leaves.size)
-    penalty = l1 / _curvature(task)
+    penalty = l1 / task.bounded_loss.curvature  # c |aim - F|**2 + l1 |theta|, divided by c
     return _core.LeafLasso(leaves, task.weights, n_leaves, penalty, limit, n_threads)
 
 
@@ -200,20 +211,13 @@ def _gram_limit(n_reached: int) -> int:
     return min(math.isqrt(ENTRIES_PER_PASS * n_reached), DIRECT_LIMITS[1])
 
 
-def _curvature(task: LeafTask) -> float:
-    """The unit of the bound."""
-    curvature = task.loss.curvature
-    assert curvature is not None, "the loss has no quadratic bound"
-    return curvature
-
-
 def _system(
     task: LeafTask, leaves: NDArray[np.uint32], n_leaves: int, l2: float, n_threads: int
 ) -> _core.LeafSystem:
     """The ridge regression that a round on the bound of the loss comes to."""
-    # The penalty in units of the bound, and enough of it to make the solution unique.
+    # c |aim - F|**2 + l2 theta**2, divided by c; and enough of it to make the solution unique.
     least = max(LEAST_PENALTY * float(task.weights.sum()), float(np.finfo(np.float64).tiny))
-    penalty = max(l2 / _curvature(task), least)
+    penalty = max(l2 / task.bounded_loss.curvature, least)
     limit = _direct_limit(leaves.size * task.wanted.shape[1])
     return _core.LeafSystem(leaves, task.weights, n_leaves, penalty, limit, n_threads)
 
@@ -221,5 +225,6 @@ def _system(
 def _direct_limit(n_products: int) -> int:
     """Most leaves for which a factor is less work than conjugate gradients."""
     always, most = DIRECT_LIMITS
+    # A factor of n leaves costs n**3 / 3, conjugate gradients PRODUCTS_OF_A_STEP * n_products.
     even = round(math.cbrt(3.0 * PRODUCTS_OF_A_STEP * n_products))
     return min(max(always, even), most)

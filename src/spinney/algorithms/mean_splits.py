@@ -79,7 +79,7 @@ class MeanSplits:
         mean, is_kept = self._mean(problem.n_features)
         if 0 < max_weights < problem.n_features:
             is_kept &= _is_large(mean, is_kept, problem.deviation, max_weights)
-        # What is left out adds its mean to the score of every row.
+        # What is left out adds its mean to the score of every row: w_j x_j is w_j mean_j + noise.
         left_out = mean.weights * problem.mean[mean.columns] * ~is_kept
         bias = mean.bias + np.bincount(mean.nodes, left_out, len(mean.bias))
         counts = np.bincount(mean.nodes[is_kept], minlength=len(bias))
@@ -94,6 +94,8 @@ class MeanSplits:
 
     def _mean(self, n_features: int) -> tuple[_Splits, NDArray[np.bool_]]:
         """Mean hyperplanes, and which of their weights are there often enough."""
+        # The tail average of [1]: the sum over the last iterations by their number, also for a
+        # weight that was zero, and so is not written down, in some of them.
         n_noted = len(self._noted)
         bias = np.mean([noted.bias for noted in self._noted], axis=0)
         places = [
@@ -114,6 +116,7 @@ def _is_large(
 ) -> NDArray[np.bool_]:
     """Which weights are among the `most` of their split that move the score of a row most."""
     size = np.where(is_kept, np.abs(splits.weights) * deviation[splits.columns], -1.0)
+    # Split by split, the largest first, of equals the first column.
     order = np.lexsort((splits.columns, -size, splits.nodes))
     nodes = splits.nodes[order]
     rank = np.empty(len(order), dtype=np.int64)

@@ -2,6 +2,12 @@
 
 Along the path trees lose or gain weights and nodes; which of them to keep is decided by the caller,
 who has rows that the path has not seen.
+
+References
+----------
+.. [1] Carreira-Perpiñán and Zharmagambetov, "Ensembles of bagged TAO trees consistently improve
+   over random forests, AdaBoost and gradient boosting", FODS 2020, section 3 ("Finally, as TAO
+   iterates ...").
 """
 
 from __future__ import annotations
@@ -31,19 +37,16 @@ def optimize_path(
     options : TAOOptions
         Its `alpha` is not used. Each tree gets `max_iter` sweeps.
     alphas : sequence of float
-        The papers' λ; increasing, decreasing or in any order.
+        The λ of [1]_ eq. (1); increasing, decreasing or in any order.
 
     Notes
     -----
     The objective of a tree is never above that of the tree before it under the same `alpha`, also
     under a limit on weights, which the tree before it keeps, too. With
     ``strict_descent`` it never rises, else the best tree of the run, its start included, is kept.
-
-    References
-    ----------
-    Bagged TAO trees, section 3 ("Finally, as TAO iterates ..."): trees over a regularisation path.
     """
     for alpha in alphas:
+        # Eq. (1) of [1] with the next lambda, from where the last one ended.
         found = optimize_tree(problem, start, replace(options, alpha=float(alpha)))
         yield found
         start = found.unpruned

@@ -1,13 +1,15 @@
-"""The record of an optimisation, one entry a sweep."""
+"""The record of an optimisation, one entry a sweep or a step."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass
 class Trace:
-    """Objective, loss, active splits and time after each sweep.
+    """Objective, loss, active splits and time after each sweep of TAO or step of FAO.
 
     The first entry is the start, before any sweep, with phase "start". Where the last entry is
     of the tree that is returned, its objective counts the nodes that are left after pruning.
@@ -23,7 +25,9 @@ class Trace:
     seconds : list of float
         Wall time since the start of the optimisation.
     phase : list of str
-        "start", "explore" (every solution accepted) or "settle" (guarded).
+        What the entry comes after. Of one tree: "start", "explore" (a sweep that accepts every
+        solution) or "settle" (a guarded one). Of a forest: "start", "tree" (a sweep over one of
+        its trees), "leaves" (the step over all leaves) or "average" (of the last splits).
     """
 
     objective: list[float] = field(default_factory=list)
@@ -55,34 +59,24 @@ class Trace:
 
     def copied(self) -> Trace:
         """A trace that does not grow with this one."""
-        return Trace(
-            list(self.objective),
-            list(self.loss),
-            list(self.n_active),
-            list(self.seconds),
-            list(self.phase),
-        )
+        return self._picked(range(len(self.phase)))
 
     def until(self, entry: int) -> Trace:
         """The trace as it was after an entry, 0 being the start."""
-        end = entry + 1
-        return Trace(
-            self.objective[:end],
-            self.loss[:end],
-            self.n_active[:end],
-            self.seconds[:end],
-            self.phase[:end],
-        )
+        return self._picked(range(len(self.phase))[: entry + 1])
 
     def at(self, phase: str) -> Trace:
         """The start and the entries of one phase."""
-        kept = [number for number, of in enumerate(self.phase) if of in ("start", phase)]
+        return self._picked(
+            number for number, of in enumerate(self.phase) if of in ("start", phase)
+        )
+
+    def _picked(self, entries: Iterable[int]) -> Trace:
+        """A trace of these entries alone."""
+        kept = list(entries)
+        columns: dict[str, Any] = self.as_dict()
         return Trace(
-            [self.objective[number] for number in kept],
-            [self.loss[number] for number in kept],
-            [self.n_active[number] for number in kept],
-            [self.seconds[number] for number in kept],
-            [self.phase[number] for number in kept],
+            **{name: [column[number] for number in kept] for name, column in columns.items()}
         )
 
     def as_dict(self) -> dict[str, list[float] | list[int] | list[str]]:

@@ -29,7 +29,7 @@ from spinney.algorithms.fao import (
     kind_of_split,
     optimize_forest,
 )
-from spinney.algorithms.losses import Array, ForestLoss
+from spinney.algorithms.losses import Array, ForestLoss, SquaredError
 from spinney.algorithms.trace import Trace
 from spinney.data import Problem
 from spinney.ensembles.recipe import NO_STEPS, Outline, Steps
@@ -224,7 +224,7 @@ def _first_tree(
     given = start(problem, seed)
     if isinstance(given, Tree):
         return given
-    as_drawn = replace(options, loss=ForestLoss("squared_error"), max_iter=0)
+    as_drawn = replace(options, loss=SquaredError(), max_iter=0)
     nothing = np.zeros_like(problem.values)
     return optimize_forest(problem, [given], [seed], as_drawn, offset=nothing).trees[0]
 
@@ -239,7 +239,7 @@ def _on_gradient(
 ) -> OptimizedForest:
     """A tree whose splits fit the negative gradient, and whose leaves are best for the loss."""
     downhill = _downhill(problem, wanted, scores, options.loss)
-    squared = replace(options, loss=ForestLoss("squared_error"))
+    squared = replace(options, loss=SquaredError())
     nothing = np.zeros_like(downhill.values)
     first = start(downhill, seed)
     found = optimize_forest(downhill, [first], [seed], squared, offset=nothing)
@@ -254,7 +254,7 @@ def _downhill(problem: Problem, wanted: Array, scores: Array, loss: ForestLoss) 
     return replace(
         problem,
         targets=np.ascontiguousarray(targets),
-        sample_weight=problem.sample_weight * loss.bound,
+        sample_weight=problem.sample_weight * loss.curvature,
         n_classes=0,
         target_scale=1.0,
     )

@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 
 from spinney import _core
 from spinney.algorithms.fao import FAOOptions
-from spinney.algorithms.losses import ForestLoss
+from spinney.algorithms.losses import ForestLoss, forest_loss
 from spinney.data import Problem
 from spinney.ensembles.calibration import Unseen, cross_fitted, map_of_scores
 from spinney.estimators.optimised_tree import OptimisedTree, tao_options
@@ -23,7 +23,7 @@ Scores = NDArray[np.float64]
 
 def loss_of(trees: OptimisedTree, unit: float = 1.0) -> ForestLoss:
     """The loss of sums that are measured in this unit."""
-    return ForestLoss(trees.loss, float(getattr(trees, "huber_delta", 1.0)) / unit)
+    return forest_loss(trees.loss, float(getattr(trees, "huber_delta", 1.0)) / unit)
 
 
 def fao_options(

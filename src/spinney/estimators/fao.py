@@ -451,7 +451,7 @@ class FAOForestClassifier(Classifier, FAOForest):
 
     def _check(self) -> None:
         check_real("shrink_to", self.shrink_to, minimum=0.0, example="0.25")
-        if self.shrink_to > 1 or (self.shrink_to > 0 and self.loss == "log_loss"):
+        if self.shrink_to > 1 or (self.shrink_to > 0 and loss_of(self).ignores_shifts):
             raise ValueError(
                 f"shrink_to={self.shrink_to!r} with loss={self.loss!r}; give a number from 0 to 1, "
                 'and 0 with loss="log_loss"; try shrink_to=0.25.'

@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from spinney.algorithms.leaves import LeafTask, solve_leaves
-from spinney.algorithms.losses import ForestLoss
+from spinney.algorithms.losses import forest_loss
 from spinney.data import as_rows
 from spinney.data.checks import check_real
 from spinney.data.class_weight import class_factors
@@ -173,7 +173,7 @@ class _NewLeaves:
     def outline(self, n_known: int) -> Outline:
         """Rounds over all leaves are counted; a squared error takes one."""
         del n_known
-        return Outline("iteration", 1 if self.task.loss.n_rounds == 1 else MOST_ROUNDS)
+        return Outline("iteration", 1 if self.task.loss.is_quadratic else MOST_ROUNDS)
 
     def parts(
         self, problem: object, known: object, saved: object, steps: Steps
@@ -470,7 +470,7 @@ class RefinedForestClassifier(Classifier, RefinedForest):
         codes = _codes_of(labels, classes)
         weights = check_sample_weight(sample_weight, len(labels))
         check_total_weight(weights)
-        loss = ForestLoss(self.loss)
+        loss = forest_loss(self.loss)
         with one_warning():
             before = np.asarray(self.forest.predict(X)).reshape(len(labels))
             task = LeafTask(loss, loss.wanted(codes, len(classes)), codes, weights)
@@ -605,7 +605,7 @@ class RefinedForestRegressor(Regressor, RefinedForest):
                 )
             mean = np.average(targets, axis=0, weights=weights)
             no_codes = np.zeros(0, dtype=np.int32)
-            task = LeafTask(ForestLoss(self.loss), targets - mean, no_codes, weights)
+            task = LeafTask(forest_loss(self.loss), targets - mean, no_codes, weights)
             self._refine(session, X, task, targets, weights)
             self.mean_, self._is_flat = mean, before.ndim == 1
             before = before.reshape(targets.shape)

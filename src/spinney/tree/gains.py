@@ -63,12 +63,14 @@ def gain_task(problem: Problem) -> GainTask:
     """The targets and weights that were given."""
     shares = problem.sample_weight / problem.sample_weight.sum()
     task = GainTask(
-        problem.classes,
-        np.zeros((0, problem.n_outputs)),
-        problem.n_outputs,
-        shares,
-        shares * counted_rows(problem.sample_weight),
-        int(np.count_nonzero(problem.scale)),
+        classes=problem.classes,
+        values=np.zeros((0, problem.n_outputs)),
+        n_outputs=problem.n_outputs,
+        weights=shares,
+        # Decision 0018 takes n for the number of rows, however they are weighted.
+        counts=shares * counted_rows(problem.sample_weight),
+        # Its d: a split of noise has as many columns to choose the best of.
+        n_columns=int(np.count_nonzero(problem.scale)),
     )
     return task if problem.n_classes else task.with_values(problem.values)
 

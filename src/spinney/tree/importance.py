@@ -59,6 +59,7 @@ def split_importances(
     float64 ndarray of shape (n_features,)
     """
     nodes = np.repeat(np.arange(tree.n_nodes), np.diff(tree.split_indptr))
+    # |w_ij| s_j of each weight, and their sum over the features of each split.
     parts = np.abs(tree.split_weights.astype(np.float64)) * scale[tree.split_indices]
     totals = np.bincount(nodes, weights=parts, minlength=tree.n_nodes)
     # A split on columns of no spread sends all rows one way: it has no share to give.

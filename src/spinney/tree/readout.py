@@ -4,6 +4,16 @@ A prediction is a short sum over the trees. A `Readout` says which: what a tree 
 that counts, what is added at the end, and how the totals become labels, probabilities or numbers.
 Estimators make it when they are asked, and it is no part of their state; predictions, stages, rows
 out of the bag, explanations, reports, compiled models and exports all go through it.
+
+References
+----------
+.. [1] Carreira-Perpiñán and Zharmagambetov, "Ensembles of bagged TAO trees consistently improve
+   over random forests, AdaBoost and gradient boosting", FODS 2020, section 4.
+.. [2] Gabidolla, Zharmagambetov and Carreira-Perpiñán, "Improved multiclass AdaBoost using sparse
+   oblique decision trees", IJCNN 2022, algorithm 1.
+.. [3] Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Towards better decision forests: Forest
+   Alternating Optimization", CVPR 2023, section 4.
+.. [4] Ho, "Random Decision Forests", ICDAR 1995, section 4: g_c(x).
 """
 
 from __future__ import annotations
@@ -137,6 +147,7 @@ class Readout:
         labels: NDArray[Any] = self.classes[totals.argmax(axis=1)]
         if self.reject_label is None:
             return labels
+        # Classes that share the largest g_c(x) are rejected in section 5 of [4].
         return with_rejects(labels, is_tied(totals), self.reject_label)
 
     def decisions(self, totals: Totals) -> Totals:
@@ -157,7 +168,9 @@ class Readout:
         self, forest: Forest, rows: _core.Rows, weights: NDArray[np.float64], n_threads: int
     ) -> Totals:
         if self.says == "label":
+            # sum_t alpha_t I(T_t(x) = k), the last line of [2]; TAO-c of [1] has all alpha_t = 1.
             return forest.votes(rows, weights, n_threads)
+        # sum_t T_t(x) of [3]; the mean g_c(x) of [4], and that of TAO-l of [1], times their number.
         is_softmax = self.says == "probabilities"
         return forest.sums(rows, weights, is_softmax=is_softmax, n_threads=n_threads)
 

@@ -1,4 +1,10 @@
-"""Class probabilities from totals over trees, row by row."""
+"""Class probabilities from totals over trees, row by row.
+
+References
+----------
+.. [1] Duchi, Shalev-Shwartz, Singer and Chandra, "Efficient projections onto the l1-ball for
+   learning in high dimensions", ICML 2008, figure 1.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +32,19 @@ def vote_shares(votes: NDArray[np.float64]) -> NDArray[np.float64]:
 def nearest_shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probabilities nearest to the scores of each row: some constant less, and at least zero.
 
-    The order of the classes stays, so the most probable class is the one with the largest score.
+    The projection onto the simplex ([1]_). The order of the classes stays, so the most probable
+    class is the one with the largest score.
     """
     scores = scores - scores.max(axis=1, keepdims=True)  # huge scores would swallow the one
     ordered = -np.sort(-scores, axis=1)
     excess = np.cumsum(ordered, axis=1) - 1.0
     counts = np.arange(1, scores.shape[1] + 1)
+    # rho of [1]: the largest j whose score is above (the sum of the j largest scores - 1) / j.
     n_positive = np.count_nonzero(ordered * counts > excess, axis=1)
     rows = np.arange(len(scores))
-    threshold = excess[rows, n_positive - 1] / n_positive
+    threshold = excess[rows, n_positive - 1] / n_positive  # theta of [1]
     shares = np.maximum(scores - threshold[:, None], 0.0)
+    # The sum is 1 but for rounding, which is divided out.
     return np.asarray(shares / _row_sums(shares))
 
 

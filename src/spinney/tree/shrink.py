@@ -7,7 +7,7 @@ stay as they are.
 References
 ----------
 .. [1] Agarwal, Tan, Ronen, Singh and Yu, "Hierarchical Shrinkage: improving the accuracy and
-   interpretability of tree-based methods", ICML 2022, eq. (1).
+   interpretability of tree-based methods", ICML 2022, section 2.
 """
 
 from __future__ import annotations
@@ -38,9 +38,12 @@ def shrink_leaves(tree: Tree, leaf_rows: NDArray[np.float64], strength: float) -
     """
     if strength == 0:
         return tree
+    # The sum above, by parts. With c(u) = 1 / (1 + strength / n(u)) of the nodes u = 0 .. L
+    # on the way to a leaf, it is (1 - c_0) m_0 + (c_0 - c_1) m_1 + ... + c_{L-1} m_L, where m_L is
+    # the value of the leaf. `share` of a node is the c of its parent, 1 at the root.
     n_rows = node_reach(tree, leaf_rows)
     means = node_reach(tree, leaf_rows[:, None] * tree.leaf_values) / n_rows[:, None]
-    share = np.ones((tree.n_nodes, 1))  # of what is below a node, in the values of its leaves
+    share = np.ones((tree.n_nodes, 1))
     from_above = np.zeros_like(means)
     for nodes in tree.levels[1:]:
         parents = tree.parent[nodes]

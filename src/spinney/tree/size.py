@@ -17,7 +17,7 @@ from spinney.tree.structure import Tree
 
 
 def count_parameters(tree: Tree) -> int:
-    """Number of parameters of a tree [1].
+    """Number of parameters of a tree ([1]_, "Total number of parameters").
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def count_parameters(tree: Tree) -> int:
 
 
 def path_parameters(tree: Tree) -> NDArray[np.int64]:
-    """Number of parameters met on the way from the root to each leaf [1].
+    """Number of parameters met on the way from the root to each leaf ([1]_, "Inference FLOPS").
 
     Parameters
     ----------
@@ -53,6 +53,7 @@ def path_parameters(tree: Tree) -> NDArray[np.int64]:
         Parameters of the leaf and of all splits above it, counted as in `count_parameters`.
     """
     met = _node_parameters(tree)
+    # Down the levels, so that a node's parent has its whole path when the node adds it to its own.
     for nodes in tree.levels[1:]:
         met[nodes] += met[tree.parent[nodes]]
     return met[tree.leaf_nodes]
@@ -61,7 +62,7 @@ def path_parameters(tree: Tree) -> NDArray[np.int64]:
 def count_flops(
     tree: Tree, leaf_rows: NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
 ) -> float:
-    """Mean number of parameters that the prediction of one row reads [1].
+    """Mean number of parameters that the prediction of one row reads ([1]_, "Inference FLOPS").
 
     Parameters
     ----------
@@ -82,15 +83,19 @@ def count_flops(
         )
     if not (np.isfinite(rows).all() and (rows >= 0).all() and rows.any()):
         raise ValueError("leaf_rows must be finite, not negative, and not all 0.")
+    # "Average over all training instances" [1]: each leaf stands for the rows that reach it.
     return float(np.average(path_parameters(tree), weights=rows))
 
 
 def _node_parameters(tree: Tree) -> NDArray[np.int64]:
     """Parameters of each node by itself."""
-    counts = np.diff(tree.split_indptr) + 1  # the bias
+    # "The number of nonzero weights (and the bias)" [1]: hyperplanes hold no zeros, so their length
+    # is that number, and an axis-aligned split comes to 2.
+    counts = np.diff(tree.split_indptr) + 1
     if tree.is_linear:
+        # [1] counts D + 1 for two classes and D K for more; see the notes of `count_parameters`.
         n_weights = np.diff(tree.leaf_indptr).reshape(tree.n_leaves, tree.n_outputs).sum(axis=1)
         counts[tree.leaf_nodes] = n_weights + tree.n_outputs
     else:
-        counts[tree.leaf_nodes] = 1
+        counts[tree.leaf_nodes] = 1  # "one for constant-label leaves" [1]
     return counts

@@ -47,6 +47,8 @@ def random_topology(delta1: int, delta2: int, p: float, rng: np.random.Generator
             f"delta1={delta1}, delta2={delta2} and p={p} give more than {LARGEST_STRUCTURE} nodes "
             "on average; lower one of them."
         )
+    # The three steps of section 8.3.1 of [1], all nodes of a depth at once: begin with the root,
+    # split a node with probability P_d, do the same with each child.
     levels = []
     n_level = 1
     for depth in range(delta2 + 1):
@@ -75,8 +77,9 @@ def expected_nodes(delta1: int, delta2: int, p: float) -> float:
     _check_profile(delta1, delta2)
     if not 0 <= p <= 1:
         raise ValueError(f"p={p}; give a probability from 0 to 1.")
-    below = 0.0
+    below = 0.0  # n_{d+1}: nothing is deeper than delta2
     for depth in range(delta2, -1, -1):
+        # n_d = 1 + 2 P_d n_{d+1}: the recursion of which eq. (2) of [1] is the sum.
         below = 1.0 + 2.0 * _chance_of_split(depth, delta1, delta2, p) * below
     return below
 
@@ -95,7 +98,8 @@ def split_probability(delta1: int, delta2: int, n_nodes: float) -> float:
     Returns
     -------
     float
-        The inverse of `expected_nodes`, by bisection; 0 if the two depths are equal.
+        The inverse of `expected_nodes`, by bisection, as [1]_ proposes below eq. (3); 0 if the
+        two depths are equal.
     """
     _check_profile(delta1, delta2)
     fewest, most = complete_size(delta1), complete_size(delta2)
@@ -106,7 +110,7 @@ def split_probability(delta1: int, delta2: int, n_nodes: float) -> float:
         )
     if n_nodes == fewest:
         return 0.0
-    low, high = 0.0, 1.0
+    low, high = 0.0, 1.0  # each more split makes more nodes: eq. (2) rises with p
     while low < (middle := 0.5 * (low + high)) < high:  # until the two are neighbours
         if expected_nodes(delta1, delta2, middle) < n_nodes:
             low = middle
@@ -124,7 +128,7 @@ def _chance_of_split(depth: int, delta1: int, delta2: int, p: float) -> float:
 
 def complete_size(depth: int) -> int:
     """Number of nodes of a complete binary tree."""
-    return int(2 ** (int(depth) + 1) - 1)
+    return int(2 ** (int(depth) + 1) - 1)  # 2**depth leaves and one split less
 
 
 LARGEST_STRUCTURE = complete_size(DEEPEST_COMPLETE)

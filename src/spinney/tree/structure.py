@@ -235,6 +235,7 @@ def children_of(is_split: NDArray[np.bool_]) -> Topology:
     """Children of each node of a breadth-first tree, from which nodes are splits."""
     left = np.full(len(is_split), -1, dtype=np.int32)
     right = left.copy()
+    # The root and the children of the k splits before it are numbered first: 2k + 1 nodes.
     first = 2 * np.arange(np.count_nonzero(is_split)) + 1
     left[is_split] = first
     right[is_split] = first + 1
@@ -278,7 +279,7 @@ def nonzero_rows(
     """CSR rows in float32, without the weights that are zero there."""
     rounded = weights.astype(np.float32)
     kept = rounded != 0
-    n_before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+    n_before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)  # kept, of the first i
     return n_before[indptr], indices[kept], rounded[kept]
 
 

@@ -1,4 +1,7 @@
-"""Rows whose best classes have equally many votes, and what they are called."""
+"""Rows whose best classes have equally many votes, and what they are called.
+
+Ho rejects such rows ("Random Decision Forests", ICDAR 1995, section 5).
+"""
 
 from __future__ import annotations
 
