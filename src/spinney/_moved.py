@@ -25,7 +25,7 @@ MOVED = {
     "spinney.estimators.target_texts": "spinney.data.target_texts",
     "spinney.estimators.validation": "spinney.data.validation",
     "spinney.explanations": "spinney.inspection.explanations",
-    "spinney.estimators.readout": "spinney.inspection.readout",
+    "spinney.estimators.readout": "spinney.tree.readout",
     "spinney.grow": "spinney.algorithms.grow",
     "spinney.losses": "spinney.algorithms.losses",
     "spinney.model": "spinney.export",

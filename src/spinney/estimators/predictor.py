@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spinney.data.row_reader import RowReader, encoding_of, row_reader
 from spinney.data.served_rows import PLAIN, ServedRows
 from spinney.estimators.calls import explained
-from spinney.inspection.readout import readout_of
+from spinney.inspection.fitted_model import fitted_estimator
 from spinney.tree.readout import Readout
 
 
@@ -185,7 +185,7 @@ class Compilable:
             and answers with the bits of ``predict``. Values are read by the rules of the estimator;
             a missing one is None or NaN, and a key that is left out is refused.
         """
-        readout = readout_of(self)
+        readout = fitted_estimator(self).readout
         kind = NumberPredictor if readout.classes is None else ClassPredictor
         return kind(readout, row_reader(self), int(effective_n_jobs(self.n_jobs)))
 

@@ -8,19 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import ArrayLike
-from sklearn.exceptions import NotFittedError
 
-from spinney.data.row_reader import encoding_of, typical_of
 from spinney.data.tables import one_warning
 from spinney.estimators.renamed import OldNames
-from spinney.inspection.readout import readout_of
-
-if TYPE_CHECKING:
-    from spinney.data import Matrix
-    from spinney.inspection.report import Subject
 
 
 class Reported(OldNames):
@@ -80,7 +73,7 @@ class Reported(OldNames):
         with one_warning():
             return write_report(
                 path,
-                self._subject(),
+                self,
                 X,
                 y,
                 image_shape=image_shape,
@@ -103,35 +96,4 @@ class Reported(OldNames):
         """A few lines on a fitted model; nothing on others."""
         from spinney.inspection.report import compact_summary
 
-        try:
-            subject = self._subject()
-        except (NotFittedError, TypeError):  # or a refined forest whose trees cannot be read
-            return ""
-        return compact_summary(subject)
-
-    def _subject(self) -> Subject:
-        """The fitted model as reports see it."""
-        from spinney.inspection.explanations.pushes import pushes_of
-        from spinney.inspection.report import Subject
-
-        readout = readout_of(self)
-        names = self._names_of_coordinates()
-        found = typical_of(self)
-        typical = None if found is None else found.coordinates
-        return Subject(
-            self,
-            readout,
-            self._coordinates_of,
-            names,
-            encoding_of(self),
-            typical,
-            lambda rows: pushes_of(self, rows),
-        )
-
-    def _names_of_coordinates(self) -> list[str]:
-        """Names of what the hyperplanes are over."""
-        raise NotImplementedError
-
-    def _coordinates_of(self, X: Any) -> Matrix:
-        """Rows as the trees read them, checked."""
-        raise NotImplementedError
+        return compact_summary(self)

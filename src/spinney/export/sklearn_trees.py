@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from spinney.data.row_reader import typical_of
 from spinney.estimators.predictor import refuse_tables
 from spinney.export.boundary import axis_thresholds
-from spinney.inspection.readout import readout_of
+from spinney.inspection.fitted_model import fitted_estimator
 from spinney.tree.readout import Readout
 from spinney.tree.structure import Tree
 
@@ -64,13 +63,13 @@ def to_sklearn(model: object) -> Any:
     >>> bool((to_sklearn(tree).predict(X) == tree.predict(X)).all())
     True
     """
-    readout = readout_of(model)
+    fitted = fitted_estimator(model)
+    readout, names, typical = fitted.readout, fitted.given_names, fitted.typical
     refuse_tables(model, "to_sklearn", "try encoding the columns before fit")
     for number, tree in enumerate(readout.forest.trees):
         _check_tree(tree, number)
-    typical = typical_of(model)
     columns = _Columns(
-        getattr(model, "feature_names_in_", None),
+        None if names is None else np.array(names, dtype=object),
         None if typical is None else typical.coordinates,
     )
     if readout.classes is None:

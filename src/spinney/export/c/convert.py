@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from spinney.data.checks import check_choice
-from spinney.data.row_reader import encoding_of, typical_of
 from spinney.export.boundary import axis_thresholds
 from spinney.export.c import columns, program
 from spinney.export.c.tables import TYPES, Tables, add_hyperplanes, quantised
 from spinney.export.c.text import check_name, escape, string
 from spinney.export.export_forest import PackedForest, pack
 from spinney.export.lanes import lane_count
-from spinney.inspection.readout import readout_of
+from spinney.inspection.fitted_model import FittedModel, fitted_estimator
 from spinney.tree.readout import Readout
 from spinney.tree.ties import with_rejects
 
@@ -108,13 +107,13 @@ def to_c(
     """
     check_choice("weights", weights, WEIGHTS)
     name = check_name(name)
-    readout = readout_of(model)
-    encoding = encoding_of(model)
+    fitted = fitted_estimator(model)
+    readout, encoding = fitted.readout, fitted.encoding
     forest = pack(readout.forest)
     tables = Tables(name)
     walk = _walk(tables, forest, weights)
     leaves = _leaves(tables, forest, readout, weights)
-    is_filled = encoding is None and _fill(tables, model)
+    is_filled = encoding is None and _fill(tables, fitted)
     code = _program(walk, leaves, readout, forest, is_filled=is_filled)
     declarations, texts = _declarations(readout), ""
     if encoding is not None:
@@ -123,7 +122,7 @@ def to_c(
         code = columns.encode_functions(tables, encoding) + "\n" + code
         texts = "\n" + columns.text_tables(name, encoding)
     parts = {
-        "HEAD": _head(model, readout, forest, tables, weights),
+        "HEAD": _head(fitted, forest, tables, weights),
         "LABELS": _label_lines(readout),
         "TABLES": tables.text() + texts,
     }
@@ -205,12 +204,11 @@ def _linear_leaves(
     return [dot, program.SCORES.replace("SCALE", scale)]
 
 
-def _fill(tables: Tables, model: object) -> bool:
+def _fill(tables: Tables, fitted: FittedModel) -> bool:
     """Whether it is known what NaN of plain numbers is filled with; adds the table of it."""
-    typical = typical_of(model)
-    if typical is not None:
-        tables.add("typical", typical.coordinates)
-    return typical is not None
+    if fitted.typical is not None:
+        tables.add("typical", fitted.typical.coordinates)
+    return fitted.typical is not None
 
 
 def _program(
@@ -316,30 +314,23 @@ def _declarations(readout: Readout) -> str:
     )
 
 
-def _head(
-    model: object,
-    readout: Readout,
-    forest: PackedForest,
-    tables: Tables,
-    weights: str,
-) -> str:
+def _head(fitted: FittedModel, forest: PackedForest, tables: Tables, weights: str) -> str:
     """The comment at the top: what this is, its columns, its classes, its size."""
     lines = [
-        f"{type(model).__name__} of {forest.n_trees} trees, {forest.n_splits} splits and "
+        f"{fitted.kind} of {forest.n_trees} trees, {forest.n_splits} splits and "
         f"{forest.n_leaves} leaves, exported by spinney.",
         f"Weights are {weights}. A row goes right at a split if w . x + bias >= 0.",
         f"Tables take {sum(tables.sizes.values())} bytes: "
         + ", ".join(f"{name} {size}" for name, size in tables.sizes.items())
         + ".",
     ]
-    encoding = encoding_of(model)
-    names = getattr(model, "feature_names_in_", None)
-    if encoding is not None:
-        lines += ["Columns:", *columns.described(encoding)]
-    elif names is not None:
-        lines += ["Columns:", *(f"  x[{j}] {escape(str(name))}" for j, name in enumerate(names))]
-    if readout.classes is not None:
-        labels = enumerate(_labels(readout))
+    if fitted.encoding is not None:
+        lines += ["Columns:", *columns.described(fitted.encoding)]
+    elif fitted.given_names is not None:
+        names = enumerate(fitted.given_names)
+        lines += ["Columns:", *(f"  x[{j}] {escape(name)}" for j, name in names)]
+    if fitted.is_classifier:
+        labels = enumerate(_labels(fitted.readout))
         lines += ["Classes:", *(f"  {k} {escape(str(label))}" for k, label in labels)]
     return "/*\n" + "".join(f" * {line}\n" for line in lines) + " */\n"
 

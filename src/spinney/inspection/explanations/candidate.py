@@ -72,7 +72,7 @@ class Setting:
         """Whether the model says what is wanted after each change, of no more than may change."""
         moves = self.space.moves
         after = moves.numbers(changes)
-        is_met = self.goal.is_met(self.space.reading.totals(self._rows(after)))
+        is_met = self.goal.is_met(self.space.fitted.totals(self._rows(after)))
         n_moved = np.count_nonzero(after != moves.start, axis=1)
         return np.asarray(is_met & (n_moved <= self.asked.max_changes) & moves.are_within(after))
 

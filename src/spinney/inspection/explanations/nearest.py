@@ -31,9 +31,9 @@ from spinney.inspection.explanations.one_tree import search_tree
 from spinney.inspection.explanations.paths import prediction_of
 from spinney.inspection.explanations.projection import SOLVERS, Floats
 from spinney.inspection.explanations.proof import prove
-from spinney.inspection.explanations.reading import Reading, read_model
 from spinney.inspection.explanations.row import OneRow, Value, read_row
 from spinney.inspection.explanations.space import Space
+from spinney.inspection.fitted_model import FittedModel, fitted_estimator
 
 #: Combinations of levels that are tried, at most.
 MOST_COMBINATIONS = 2000
@@ -132,26 +132,26 @@ def nearest_change(
     >>> bool(tree.predict(change.changed)[0] == 1)
     True
     """
-    reading = read_model(model)
-    row = read_row(x, len(reading.column_names))
-    coordinates = reading.encode(row.matrix)
+    fitted = fitted_estimator(model)
+    row = read_row(x, len(fitted.column_names))
+    coordinates = fitted.dense_coordinates(row.matrix)
     _check_options(norm, max_changes, budget)
-    totals = reading.totals(coordinates)
-    goal = read_goal(reading, totals, target, output)
-    asked = _read_asked(reading, row, features, bounds, directions, integer, scale, data)
+    totals = fitted.totals(coordinates)
+    goal = read_goal(fitted, totals, target, output)
+    asked = _read_asked(fitted, row, features, bounds, directions, integer, scale, data)
     moves, choices = asked.moves(), asked.choices()
     if scale is None and data is None and len(moves) > 1:
         raise ValueError(
             f"{len(moves)} numbers may change, but nothing says how changes of them compare; give "
             "data, whose standard deviations are the scale, or scale; try data=X_train."
         )
-    prediction = prediction_of(reading, totals)
+    prediction = prediction_of(fitted, totals)
     if goal.is_met(totals)[0]:
         return _already(row, prediction, norm)
     if not goal.is_wanted.any():
         return _none("the model knows no other class", prediction, norm, is_exact=True)
     most = len(moves) + len(choices) if max_changes is None else int(max_changes)
-    problem = _Problem(reading, row, coordinates[0], goal, moves, choices, norm, most)
+    problem = _Problem(fitted, row, coordinates[0], goal, moves, choices, norm, most)
     search = Search(time.monotonic() + budget)
     is_exact = problem.run(search, data)
     return problem.result(search, prediction, is_exact)
@@ -161,7 +161,7 @@ def nearest_change(
 class _Problem:
     """Everything that does not change during the search."""
 
-    reading: Reading
+    fitted: FittedModel
     row: OneRow
     coordinates: NDArray[np.float32]
     goal: Goal
@@ -191,7 +191,7 @@ class _Problem:
         n_left = self.max_changes - sum(level >= 0 for level in levels)
         steps = np.where(self.moves.is_whole, 1.0 / self.moves.scale, 0.0)
         return Setting(
-            Space(self.reading, self.moves, coordinates),
+            Space(self.fitted, self.moves, coordinates),
             self.goal,
             Steps(self.norm, steps, n_left),
             levels,
@@ -201,7 +201,7 @@ class _Problem:
     def run(self, search: Search, data: Any) -> bool:
         """Search all settings; whether the best change is proven to be the least."""
         settings = self.settings()
-        if self.reading.forest.n_trees == 1:
+        if self.fitted.forest.n_trees == 1:
             is_proven = self._search_tree(search, settings)
         else:
             self._try_levels(search, settings)
@@ -241,8 +241,8 @@ class _Problem:
         """Changes towards the nearest of the given rows that have a wanted prediction."""
         if data is None or len(self.moves) == 0:
             return np.empty((0, len(self.moves)))
-        rows = self.reading.encode(data)
-        is_wanted = self.goal.is_met(self.reading.totals(rows))
+        rows = self.fitted.dense_coordinates(data)
+        is_wanted = self.goal.is_met(self.fitted.totals(rows))
         values = rows[is_wanted][:, self.moves.coordinates].astype(np.float64)
         changes = (values + self.moves.origin - self.moves.start) / self.moves.scale
         order = np.argsort(np.linalg.norm(changes, axis=1), kind="stable")[:MOST_HINTS]
@@ -255,13 +255,13 @@ class _Problem:
         best = search.best
         changed = self.row.with_values(self._values(best))
         again = read_row(changed, self.row.n_columns)
-        totals = self.reading.totals(self.reading.encode(again.matrix))
+        totals = self.fitted.totals(self.fitted.dense_coordinates(again.matrix))
         if not self.goal.is_met(totals)[0]:
             raise RuntimeError(
                 "the changed row, written back into its container, has another prediction than "
                 "before; please report this with the model and the row; try a row of float64."
             )
-        new = prediction_of(self.reading, totals)
+        new = prediction_of(self.fitted, totals)
         changes = _told(self, best, again)
         how = "the smallest change" if is_exact else "a small change, not proven the smallest"
         reason = f"{how} from {prediction} to {new}, of size {best.cost:.4g} ({self.norm})"
@@ -279,7 +279,7 @@ class _Problem:
 
 
 def _read_asked(
-    reading: Reading,
+    fitted: FittedModel,
     row: OneRow,
     features: Any,
     bounds: Any,
@@ -289,17 +289,17 @@ def _read_asked(
     data: Any,
 ) -> Asked:
     """Arguments by column."""
-    n_columns = len(reading.column_names)
-    chosen = None if features is None else chosen_columns(reading, features, "features")
+    n_columns = len(fitted.column_names)
+    chosen = None if features is None else chosen_columns(fitted, features, "features")
     return Asked(
-        reading,
+        fitted,
         row,
         list(range(n_columns)) if chosen is None else chosen,
         chosen is not None,
-        read_bounds(reading, row, bounds, data),
-        read_directions(reading, directions),
-        None if integer is None else set(chosen_columns(reading, integer, "integer")),
-        read_scale(reading, scale, data) or {},
+        read_bounds(fitted, row, bounds, data),
+        read_directions(fitted, directions),
+        None if integer is None else set(chosen_columns(fitted, integer, "integer")),
+        read_scale(fitted, scale, data) or {},
     )
 
 
@@ -339,7 +339,7 @@ def _changing(spans: Sequence[range], count: int) -> Iterable[tuple[int, ...]]:
 
 def _told(problem: _Problem, best: Candidate, changed: OneRow) -> tuple[FeatureChange, ...]:
     """The columns that changed, the most costly first."""
-    moves, names = problem.moves, problem.reading.column_names
+    moves, names = problem.moves, problem.fitted.column_names
     told = []
     for place in np.flatnonzero(best.numbers != moves.start):
         column = int(moves.columns[place])

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from spinney.inspection.explanations.goal import Goal
 from spinney.inspection.explanations.moves import Moves
 from spinney.inspection.explanations.projection import Floats, Polyhedron
-from spinney.inspection.explanations.reading import UNSEEN, Reading
+from spinney.inspection.fitted_model import FittedModel
 from spinney.tree import Tree
+from spinney.tree.readout import UNSEEN
 
 #: Bound on the relative error of a rounded coordinate, a rounded product and a float32 sum.
 ROUNDING = 2.0**-21
@@ -65,13 +66,13 @@ class Space:
 
     Attributes
     ----------
-    reading : Reading
+    fitted : FittedModel
     moves : Moves
     coordinates : float32 ndarray of shape (n_coordinates,)
         What the trees read if no number moves.
     """
 
-    reading: Reading
+    fitted: FittedModel
     moves: Moves
     coordinates: NDArray[np.float32]
 
@@ -85,14 +86,14 @@ class Space:
     @cached_property
     def first(self) -> NDArray[np.int64]:
         """First node of each tree, numbered through all trees, and the number of all."""
-        lengths = [tree.n_nodes for tree in self.reading.forest.trees]
+        lengths = [tree.n_nodes for tree in self.fitted.trees]
         return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
     @cached_property
     def _planes(self) -> HyperPlanes:
         return HyperPlanes.of(
-            sp.vstack([_hyperplanes(tree) for tree in self.reading.forest.trees], format="csr"),
-            np.concatenate([tree.bias for tree in self.reading.forest.trees]),
+            sp.vstack([_hyperplanes(tree) for tree in self.fitted.trees], format="csr"),
+            np.concatenate([tree.bias for tree in self.fitted.trees]),
             self,
         )
 
@@ -123,7 +124,7 @@ class Space:
 
     def on_way(self, number: int, leaf: int) -> HalfSpaces:
         """The half-spaces on the way to a leaf of a tree."""
-        tree = self.reading.forest.trees[number]
+        tree = self.fitted.trees[number]
         nodes, signs = [], []
         while (above := int(tree.parent[leaf])) >= 0:
             nodes.append(above + int(self.first[number]))
@@ -142,7 +143,7 @@ class Space:
         scores : ndarray, optional
             From where; as of `all_scores`. Default: from no change.
         """
-        tree = self.reading.forest.trees[number]
+        tree = self.fitted.trees[number]
         nodes = slice(int(self.first[number]), int(self.first[number + 1]))
         scores = (self._planes.scores if scores is None else scores)[nodes]
         sizes = self._dual_sizes(norm)[nodes]
@@ -159,7 +160,7 @@ class Space:
 
     def leaf_functions(self, number: int, leaf: int) -> HyperPlanes:
         """Outputs of a linear leaf as functions of the change."""
-        tree = self.reading.forest.trees[number]
+        tree = self.fitted.trees[number]
         first = int(tree.leaf_index[leaf]) * tree.n_outputs
         bounds = tree.leaf_indptr[first : first + tree.n_outputs + 1]
         used = slice(int(bounds[0]), int(bounds[-1]))
@@ -217,7 +218,7 @@ def answer_regions(space: Space, goal: Goal, leaf: int) -> list[HalfSpaces]:
     interval of a number is two.
     """
     functions = space.leaf_functions(0, leaf)
-    readout = space.reading.readout
+    readout = space.fitted.readout
     weight = float(readout.tree_weights[0])
     if readout.says != "label":
         functions = HyperPlanes(

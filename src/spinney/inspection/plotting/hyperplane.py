@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.tables.moments import moment
+from spinney.inspection.plotting.arguments import is_whole
 from spinney.inspection.plotting.colors import DIVERGING
-from spinney.inspection.plotting.fitted import is_whole
 from spinney.inspection.plotting.text import number
 from spinney.tree.structure import Tree
 

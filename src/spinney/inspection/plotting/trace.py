@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.data.wording import counted
 from spinney.inspection.plotting.canvas import (
     axes_or_new,
     check_matplotlib,
@@ -19,7 +20,6 @@ from spinney.inspection.plotting.canvas import (
     whole_numbers,
 )
 from spinney.inspection.plotting.colors import FEW, QUIET
-from spinney.inspection.plotting.text import plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -220,7 +220,7 @@ class TraceDisplay:
         self.ax_active_.set_ylim(0, 1.1 * max(max(trace.n_active) for trace in self.traces) + 0.5)
         put_behind(self.ax_active_, self.ax_)
         n_traces = len(self.traces)
-        title = "Optimisation" if n_traces == 1 else f"{plural(n_traces, 'optimisation')}, median"
+        title = "Optimisation" if n_traces == 1 else f"{counted(n_traces, 'optimisation')}, median"
         self.ax_.set_title(title)
         if self.over == "step":
             whole_numbers(self.ax_)
