@@ -92,7 +92,7 @@ def _on_rays(setting: Setting) -> list[Floats]:
     directions = np.vstack(
         [np.eye(n), -np.eye(n), normals, -normals, rng.normal(size=(N_DIRECTIONS, n))]
     )
-    directions = _few(directions, setting.asked.max_changes)
+    directions = _few(directions, setting.limits.max_changes)
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     near, far = nearness[is_crossed].min(), nearness[is_crossed].max()
     radii = np.geomspace(near, 4.0 * far + near, N_RADII)
