@@ -22,15 +22,16 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spinney import _core
 from spinney.algorithms.state import NativeTree, Save, TreeRun
 from spinney.algorithms.trace import Trace
 from spinney.data import Problem
+from spinney.tree.hyperplanes import leaf_functions
 from spinney.tree.prune import is_kept, prune
-from spinney.tree.structure import Topology, Tree, nonzero_rows
+from spinney.tree.sparse_rows import nonzero_rows
+from spinney.tree.structure import Topology, Tree
 
 Callback: TypeAlias = Callable[[Trace], None]
 
@@ -548,9 +549,7 @@ def _set_tree(
         values = values - centre
     weights = np.zeros((0, 1), dtype=np.float32)
     if keeps_leaves and tree.is_linear:
-        shape = (tree.leaf_values.size, tree.n_features)
-        parts = (tree.leaf_weights, tree.leaf_indices, tree.leaf_indptr)
-        dense = sp.csr_matrix(parts, shape=shape).toarray()
+        dense = leaf_functions(tree).toarray()
         weights = (dense / problem.target_scale).astype(np.float32)
     native.set_tree(
         tree.bias, tree.split_indptr, tree.split_indices, tree.split_weights, values, weights

@@ -7,6 +7,7 @@ from spinney.inspection.fitted_model import fitted_model
 from spinney.inspection.report.blocks import unpack
 from spinney.inspection.report.rows import AnsweredRows
 from spinney.inspection.report.trees import packed_trees, tree_arrays
+from spinney.tree.hyperplanes import hyperplanes as planes_of
 from tests.export.models import fitted
 from tests.inspection.report.forests import random_forest
 from tests.small_models import FORESTS, small_model
@@ -27,10 +28,7 @@ def hyperplanes(arrays, n_features, name="split"):
 
 
 def dense(tree):
-    rows = np.zeros((tree.n_nodes, tree.n_features))
-    owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.split_indptr))
-    rows[owner, tree.split_indices] = tree.split_weights
-    return rows[tree.split_nodes]
+    return planes_of(tree)[tree.split_nodes].toarray()
 
 
 @pytest.mark.parametrize("family", FORESTS)

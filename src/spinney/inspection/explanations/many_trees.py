@@ -12,7 +12,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spinney.data import as_rows
@@ -21,6 +20,7 @@ from spinney.inspection.explanations.goal import Goal
 from spinney.inspection.explanations.projection import Floats, size
 from spinney.inspection.explanations.space import HalfSpaces
 from spinney.tree import Tree
+from spinney.tree.hyperplanes import leaf_functions
 from spinney.tree.route import outputs
 
 #: Random directions of rays, and steps on each of them.
@@ -187,10 +187,7 @@ def _gains(setting: Setting, number: int, row: NDArray[np.float32], label: int) 
 
 def _linear_parts(tree: Tree, row: Floats) -> Floats:
     """What the weights of all linear leaves add to their intercepts for a row."""
-    weights = sp.csr_matrix(
-        (tree.leaf_weights.astype(np.float64), tree.leaf_indices, tree.leaf_indptr),
-        shape=(tree.n_leaves * tree.n_outputs, tree.n_features),
-    )
+    weights = leaf_functions(tree).astype(np.float64)
     return np.asarray(weights @ row).reshape(-1, tree.n_outputs)
 
 

@@ -27,6 +27,7 @@ from spinney.inspection.explanations.projection import Floats
 from spinney.inspection.explanations.row import OneRow, read_row
 from spinney.inspection.fitted_model import FittedModel, fitted_estimator
 from spinney.tree import Tree
+from spinney.tree.hyperplanes import hyperplane, leaf_function
 from spinney.tree.readout import Readout, holds_scores
 from spinney.tree.route import apply, outputs
 
@@ -201,8 +202,7 @@ class _Told:
         )
 
     def _step(self, tree: Tree, node: int, child: int) -> SplitStep:
-        used = slice(*tree.split_indptr[node : node + 2])
-        features, weights = tree.split_indices[used], tree.split_weights[used].astype(np.float64)
+        features, weights = hyperplane(tree, node)
         parts, bias = self._contributions(features, weights), float(tree.bias[node])
         base = math.fsum([bias, *(weights * self.origin.coordinates[features]).tolist()])
         score = math.fsum([base, *(part.amount for part in parts)])
@@ -217,10 +217,7 @@ class _Told:
         place = int(tree.leaf_index[leaf])
         bases, contributions = [], []
         for output in range(tree.n_outputs):
-            first = place * tree.n_outputs + output
-            used = slice(*tree.leaf_indptr[first : first + 2])
-            features = tree.leaf_indices[used]
-            weights = tree.leaf_weights[used].astype(np.float64)
+            features, weights = leaf_function(tree, place, output)
             at_origin = (weights * self.origin.coordinates[features]).tolist()
             bases.append(math.fsum([float(tree.leaf_values[place, output]), *at_origin]))
             contributions.append(self._contributions(features, weights))

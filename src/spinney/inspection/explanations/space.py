@@ -18,8 +18,9 @@ from spinney.inspection.explanations.goal import Goal
 from spinney.inspection.explanations.moves import Moves
 from spinney.inspection.explanations.projection import Floats, Polyhedron
 from spinney.inspection.fitted_model import FittedModel
-from spinney.tree import Tree
+from spinney.tree.hyperplanes import hyperplanes, leaf_functions
 from spinney.tree.readout import UNSEEN
+from spinney.tree.sparse_rows import row_offsets
 
 #: Bound on the relative error of a rounded coordinate, a rounded product and a float32 sum.
 ROUNDING = 2.0**-21
@@ -86,14 +87,14 @@ class Space:
     @cached_property
     def first(self) -> NDArray[np.int64]:
         """First node of each tree, numbered through all trees, and the number of all."""
-        lengths = [tree.n_nodes for tree in self.fitted.trees]
-        return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        return row_offsets([tree.n_nodes for tree in self.fitted.trees])
 
     @cached_property
     def _planes(self) -> HyperPlanes:
+        trees = self.fitted.trees
         return HyperPlanes.of(
-            sp.vstack([_hyperplanes(tree) for tree in self.fitted.trees], format="csr"),
-            np.concatenate([tree.bias for tree in self.fitted.trees]),
+            sp.vstack([hyperplanes(tree) for tree in trees], format="csr").astype(np.float64),
+            np.concatenate([tree.bias for tree in trees]),
             self,
         )
 
@@ -158,20 +159,15 @@ class Space:
             distances[tree.right[splits]] = np.maximum(distances[splits], to_right)
         return distances
 
+    @cached_property
+    def _leaf_functions(self) -> list[sp.csr_matrix]:
+        return [leaf_functions(tree).astype(np.float64) for tree in self.fitted.trees]
+
     def leaf_functions(self, number: int, leaf: int) -> HyperPlanes:
         """Outputs of a linear leaf as functions of the change."""
         tree = self.fitted.trees[number]
         first = int(tree.leaf_index[leaf]) * tree.n_outputs
-        bounds = tree.leaf_indptr[first : first + tree.n_outputs + 1]
-        used = slice(int(bounds[0]), int(bounds[-1]))
-        weights = sp.csr_matrix(
-            (
-                tree.leaf_weights[used].astype(np.float64),
-                tree.leaf_indices[used],
-                bounds - bounds[0],
-            ),
-            shape=(tree.n_outputs, tree.n_features),
-        )
+        weights = self._leaf_functions[number][first : first + tree.n_outputs]
         return HyperPlanes.of(weights, tree.leaf_values[tree.leaf_index[leaf]], self)
 
 
@@ -257,9 +253,3 @@ def _largest(functions: HyperPlanes, label: int) -> HalfSpaces:
         functions.scores[label] - functions.scores[others],
         functions.sizes[label] + functions.sizes[others],
     )
-
-
-def _hyperplanes(tree: Tree) -> sp.csr_matrix:
-    shape = (tree.n_nodes, tree.n_features)
-    weights = tree.split_weights.astype(np.float64)
-    return sp.csr_matrix((weights, tree.split_indices, tree.split_indptr), shape=shape)
