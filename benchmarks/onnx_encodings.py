@@ -16,7 +16,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from spinney import TAOForestRegressor, Tree, to_onnx
-from spinney.export.export_forest import pack
+from spinney.export.export_forest import export_forest
 from spinney.export.onnx.leaves import choose_encoding
 from spinney.tree.forest import Forest
 from spinney.tree.structure import complete_topology
@@ -79,7 +79,7 @@ def main() -> None:
             model = to_onnx(regressor(forest), encoding=encoding).SerializeToString()
             session = onnxruntime.InferenceSession(model, options)
             cells += [microseconds(session, X[:1]), microseconds(session, X)]
-        chosen = choose_encoding(pack(forest))
+        chosen = choose_encoding(export_forest(forest))
         times = "{:8.0f} {:7.1f} | {:8.0f} {:7.1f}".format(*cells)
         print(f"{n_trees:5d} {depth:5d} {n_features:7d} | {times} | {chosen}", flush=True)
 

@@ -42,7 +42,7 @@ ROLES = {"text_levels": "text", "number_levels": "category of numbers", "empty":
 
 
 def add_parser(commands: Any) -> None:
-    """Tell the parser of this subcommand."""
+    """Add this subcommand to the parser."""
     parser = add_command(
         commands,
         "inspect",

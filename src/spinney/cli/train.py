@@ -63,7 +63,7 @@ class _ListParameters(argparse.Action):
 
 
 def add_parser(commands: Any) -> None:
-    """Tell the parser of this subcommand."""
+    """Add this subcommand to the parser."""
     parser = add_command(
         commands,
         "train",

@@ -16,7 +16,7 @@ from spinney.tree.structure import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class PackedForest:
+class ExportForest:
     """Splits and leaves numbered through all trees.
 
     Parameters
@@ -104,14 +104,14 @@ class PackedForest:
         return labels
 
 
-def pack(forest: Forest) -> PackedForest:
+def export_forest(forest: Forest) -> ExportForest:
     """The trees of a forest in one set of arrays."""
     trees = forest.trees
     first_split = row_offsets([len(tree.split_nodes) for tree in trees])
     first_leaf = row_offsets([tree.n_leaves for tree in trees])
     codes = [_codes(*each) for each in zip(trees, first_split, first_leaf, strict=False)]
     bias = np.concatenate([tree.bias[tree.split_nodes] for tree in trees])
-    return PackedForest(
+    return ExportForest(
         children=np.concatenate(
             [
                 np.column_stack([of[tree.left[tree.split_nodes]], of[tree.right[tree.split_nodes]]])

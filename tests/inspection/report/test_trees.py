@@ -6,7 +6,7 @@ import pytest
 from spinney.inspection.fitted_model import fitted_model
 from spinney.inspection.report.blocks import unpack
 from spinney.inspection.report.rows import AnsweredRows
-from spinney.inspection.report.trees import packed_trees, tree_arrays
+from spinney.inspection.report.trees import page_trees, tree_arrays
 from spinney.tree.hyperplanes import hyperplanes as planes_of
 from tests.export.models import fitted
 from tests.inspection.report.forests import random_forest
@@ -34,7 +34,7 @@ def dense(tree):
 @pytest.mark.parametrize("family", FORESTS)
 def test_small_trees_are_exact(family):
     model = fitted_model(small_model(family))
-    packed = packed_trees(model, None, EVERYTHING)
+    packed = page_trees(model, None, EVERYTHING)
     assert packed.precision == "float32"
     for tree, block in zip(model.trees, packed.blocks, strict=True):
         arrays = unpack(block)
@@ -65,10 +65,10 @@ def test_linear_leaves_can_be_rounded_too(precision):
 
 def test_large_forests_are_rounded_and_then_cut():
     model = fitted_model(random_forest(12, depth=5, n_features=100, n_weights=50))
-    all_sizes = sum(len(block) for block in packed_trees(model, None, EVERYTHING).blocks)
+    all_sizes = sum(len(block) for block in page_trees(model, None, EVERYTHING).blocks)
     seen = []
     for budget in (all_sizes, int(0.8 * all_sizes), int(0.5 * all_sizes), int(0.2 * all_sizes)):
-        packed = packed_trees(model, None, budget)
+        packed = page_trees(model, None, budget)
         assert sum(len(block) for block in packed.blocks) <= budget
         seen.append((packed.precision, len(packed.blocks) == 12))
     assert seen == [("float32", True), ("int16", True), ("int8", True), ("int8", False)]
@@ -79,7 +79,7 @@ def test_rows_of_each_leaf_are_counted_by_class():
     X = np.random.default_rng(0).normal(size=(70, 3)).astype(np.float32)
     truth = np.arange(70) % 3
     rows = AnsweredRows(X, X, model.predict(X), None, truth)
-    for number, block in enumerate(packed_trees(fitted_model(model), rows, EVERYTHING).blocks):
+    for number, block in enumerate(page_trees(fitted_model(model), rows, EVERYTHING).blocks):
         arrays, tree = unpack(block), model.trees_[number]
         wanted = np.zeros((tree.n_leaves, 3), dtype=int)
         np.add.at(wanted, (tree.leaf_index[model.apply(X)[:, number]], truth), 1)

@@ -12,9 +12,9 @@ import numpy as np
 from spinney.data.checks import check_choice
 from spinney.export.boundary import axis_thresholds
 from spinney.export.c import columns, program
+from spinney.export.c.literals import check_name, escape, string
 from spinney.export.c.tables import TYPES, Tables, add_hyperplanes, quantised
-from spinney.export.c.text import check_name, escape, string
-from spinney.export.export_forest import PackedForest, pack
+from spinney.export.export_forest import ExportForest, export_forest
 from spinney.export.lanes import lane_count
 from spinney.inspection.fitted_model import FittedModel, fitted_estimator
 from spinney.tree.readout import Readout
@@ -109,7 +109,7 @@ def to_c(
     name = check_name(name)
     fitted = fitted_estimator(model)
     readout, encoding = fitted.readout, fitted.encoding
-    forest = pack(readout.forest)
+    forest = export_forest(readout.forest)
     tables = Tables(name)
     walk = _walk(tables, forest, weights)
     leaves = _leaves(tables, forest, readout, weights)
@@ -133,7 +133,7 @@ def to_c(
     return source
 
 
-def _walk(tables: Tables, forest: PackedForest, weights: str) -> list[str]:
+def _walk(tables: Tables, forest: ExportForest, weights: str) -> list[str]:
     """Functions that find leaves; adds the tables that they read."""
     tables.add_counts("root", forest.roots, is_signed=True)
     if forest.n_splits == 0:
@@ -155,7 +155,7 @@ def _walk(tables: Tables, forest: PackedForest, weights: str) -> list[str]:
     return [dot, program.LEAF.replace("SCORE", "NAME_split_dot(x, at)")]
 
 
-def _axis_score(tables: Tables, forest: PackedForest) -> str:
+def _axis_score(tables: Tables, forest: ExportForest) -> str:
     """What splits of one column compare with their limits."""
     read, axis_weights = forest.axis_splits
     cuts, is_right_above = axis_thresholds(axis_weights, forest.bias)
@@ -169,7 +169,7 @@ def _axis_score(tables: Tables, forest: PackedForest) -> str:
     return "(float)NAME_sign[at] * x[NAME_column[at]]"
 
 
-def _leaves(tables: Tables, forest: PackedForest, readout: Readout, weights: str) -> list[str]:
+def _leaves(tables: Tables, forest: ExportForest, readout: Readout, weights: str) -> list[str]:
     """Functions that read leaves; adds the tables that they read."""
     is_rounded = weights == "int8"
     if (readout.tree_weights != 1).any():
@@ -186,7 +186,7 @@ def _leaves(tables: Tables, forest: PackedForest, readout: Readout, weights: str
 
 
 def _linear_leaves(
-    tables: Tables, forest: PackedForest, readout: Readout, *, is_rounded: bool
+    tables: Tables, forest: ExportForest, readout: Readout, *, is_rounded: bool
 ) -> list[str]:
     rows, scale = forest.leaf_weights, ""
     if is_rounded:
@@ -215,7 +215,7 @@ def _program(
     walk: list[str],
     leaves: list[str],
     readout: Readout,
-    forest: PackedForest,
+    forest: ExportForest,
     *,
     is_filled: bool,
 ) -> str:
@@ -314,7 +314,7 @@ def _declarations(readout: Readout) -> str:
     )
 
 
-def _head(fitted: FittedModel, forest: PackedForest, tables: Tables, weights: str) -> str:
+def _head(fitted: FittedModel, forest: ExportForest, tables: Tables, weights: str) -> str:
     """The comment at the top: what this is, its columns, its classes, its size."""
     lines = [
         f"{fitted.kind} of {forest.n_trees} trees, {forest.n_splits} splits and "
@@ -336,7 +336,7 @@ def _head(fitted: FittedModel, forest: PackedForest, tables: Tables, weights: st
 
 
 def _file(
-    parts: dict[str, str], declarations: str, code: str, forest: PackedForest, name: str
+    parts: dict[str, str], declarations: str, code: str, forest: ExportForest, name: str
 ) -> str:
     """The whole file. What users have named is put in last, so that nothing looks into it."""
     sizes = {

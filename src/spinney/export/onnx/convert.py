@@ -9,11 +9,11 @@ import numpy as np
 
 from spinney.data.checks import check_choice
 from spinney.data.tables import TypicalRow
-from spinney.export.export_forest import PackedForest, pack
+from spinney.export.export_forest import ExportForest, export_forest
 from spinney.export.onnx import answer
 from spinney.export.onnx.columns import encoded_columns, encoded_matrix, input_columns
 from spinney.export.onnx.graph import Graph
-from spinney.export.onnx.leaves import WALKS, Rows, choose_encoding, padded_rows
+from spinney.export.onnx.leaves import WALKS, PaddedRows, choose_encoding, padded_rows
 from spinney.inspection.fitted_model import FittedModel, fitted_estimator, value_names
 from spinney.tree.readout import Readout
 
@@ -68,7 +68,7 @@ def to_onnx(model: object, *, dtype: str = "float32", encoding: str = "auto") ->
     onnx = _import_onnx()
     fitted = fitted_estimator(model)
     readout = fitted.readout
-    forest = pack(readout.forest)
+    forest = export_forest(readout.forest)
     _check_encoding(encoding, forest)
     graph = Graph(onnx)
     given, x = _inputs(graph, fitted, dtype)
@@ -110,7 +110,7 @@ def _filled(graph: Graph, x: str, typical: TypicalRow | None) -> str:
     return graph.op("Where", graph.op("IsNaN", x), graph.constant(typical.coordinates[None, :]), x)
 
 
-def _walk(graph: Graph, rows: Rows, forest: PackedForest, encoding: str) -> str:
+def _walk(graph: Graph, rows: PaddedRows, forest: ExportForest, encoding: str) -> str:
     """Leaf of each row in each tree, int64 of shape (n_rows, n_trees)."""
     if forest.n_splits == 0:
         n_rows = graph.op("Shape", rows.x, start=0, end=1)
@@ -137,7 +137,7 @@ def _outputs(
     return [(name, values, number, [n_outputs])]
 
 
-def _check_encoding(encoding: str, forest: PackedForest) -> None:
+def _check_encoding(encoding: str, forest: ExportForest) -> None:
     """Raise if trees that read several columns a split shall be written as others."""
     if encoding == "axis" and not forest.is_axis_aligned:
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 from spinney.inspection.explanations.candidate import Candidate, Search
 from spinney.inspection.explanations.change import FeatureChange, NearestChange
 from spinney.inspection.explanations.change_task import ChangeTask
-from spinney.inspection.explanations.paths import prediction_of
+from spinney.inspection.explanations.explain_row import prediction_of
 from spinney.inspection.explanations.row import OneRow, Value, read_row
 
 

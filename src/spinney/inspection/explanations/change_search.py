@@ -13,11 +13,11 @@ import numpy as np
 
 from spinney.inspection.explanations.candidate import Search, Setting
 from spinney.inspection.explanations.change_task import ChangeTask
+from spinney.inspection.explanations.forest_search import search_forest
 from spinney.inspection.explanations.level_settings import are_all_tried, settings_of
-from spinney.inspection.explanations.many_trees import search_forest
-from spinney.inspection.explanations.one_tree import search_tree
 from spinney.inspection.explanations.projection import Floats
 from spinney.inspection.explanations.proof import prove
+from spinney.inspection.explanations.tree_search import search_tree
 
 #: Combinations of levels for which a forest is searched where a proof does not end.
 MOST_SEARCHES = 16

@@ -21,8 +21,8 @@ from spinney.inspection.explanations.change_arguments import read_limits
 from spinney.inspection.explanations.change_result import no_change, no_change_needed, result_of
 from spinney.inspection.explanations.change_search import search_change
 from spinney.inspection.explanations.change_task import ChangeTask
+from spinney.inspection.explanations.explain_row import prediction_of
 from spinney.inspection.explanations.goal import read_goal
-from spinney.inspection.explanations.paths import prediction_of
 from spinney.inspection.explanations.projection import SOLVERS
 from spinney.inspection.explanations.row import read_row
 from spinney.inspection.fitted_model import fitted_estimator

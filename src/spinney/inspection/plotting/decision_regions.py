@@ -19,7 +19,7 @@ from spinney.inspection.plotting.arguments import (
 from spinney.inspection.plotting.canvas import axes_or_new, check_matplotlib, figure_of
 from spinney.inspection.plotting.cells import Segments, split_segments
 from spinney.inspection.plotting.colors import SEQUENTIAL, class_colors
-from spinney.inspection.plotting.text import plain
+from spinney.inspection.plotting.lettering import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

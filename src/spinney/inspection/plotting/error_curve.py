@@ -19,8 +19,8 @@ from spinney.inspection.plotting.canvas import (
     whole_numbers,
 )
 from spinney.inspection.plotting.colors import FEW, line_colors
+from spinney.inspection.plotting.lettering import number, plain
 from spinney.inspection.plotting.staged import Stage, staged_parameters, staged_predictions
-from spinney.inspection.plotting.text import number, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -27,8 +27,8 @@ from spinney.inspection.plotting.hyperplane import (
     hyperplane_of,
     picture_of,
 )
+from spinney.inspection.plotting.lettering import count, fitted_to, plain
 from spinney.inspection.plotting.reached import node_totals
-from spinney.inspection.plotting.text import count, fitted_to, plain
 from spinney.tree.structure import Tree
 
 if TYPE_CHECKING:

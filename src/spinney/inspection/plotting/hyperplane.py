@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spinney.data.tables.moments import moment
 from spinney.inspection.plotting.arguments import is_whole
 from spinney.inspection.plotting.colors import DIVERGING
-from spinney.inspection.plotting.text import number
+from spinney.inspection.plotting.lettering import number
 from spinney.tree.hyperplanes import hyperplane
 from spinney.tree.structure import Tree
 

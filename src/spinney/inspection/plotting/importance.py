@@ -12,7 +12,7 @@ from spinney.inspection.fitted_model import fitted_model
 from spinney.inspection.plotting.arguments import Names, checked_count, checked_names
 from spinney.inspection.plotting.canvas import axes_or_new, check_matplotlib, figure_of, foreground
 from spinney.inspection.plotting.colors import FEW, QUIET
-from spinney.inspection.plotting.text import plain
+from spinney.inspection.plotting.lettering import plain
 from spinney.inspection.plotting.tree_importances import (
     TYPES,
     checked_type,

@@ -14,8 +14,8 @@ from spinney.inspection.plotting.canvas import figure_of
 from spinney.inspection.plotting.colors import FEW, PALE, QUIET, class_colors, weight_colors
 from spinney.inspection.plotting.hyperplane import draw_picture, picture_of
 from spinney.inspection.plotting.layout import tidy_heights
+from spinney.inspection.plotting.lettering import count, fitted_to, number, plain, width_of
 from spinney.inspection.plotting.pen import FONT_SIZE, Pen, scale_in
-from spinney.inspection.plotting.text import count, fitted_to, number, plain, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

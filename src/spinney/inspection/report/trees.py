@@ -32,7 +32,7 @@ _LARGEST: dict[Precision, int] = {"int16": 32767, "int8": 127}
 
 
 @dataclass(frozen=True)
-class PackedTrees:
+class PageTrees:
     """Trees of a page.
 
     Attributes
@@ -47,7 +47,7 @@ class PackedTrees:
     precision: Precision
 
 
-def packed_trees(fitted: FittedModel, rows: AnsweredRows | None, budget: int) -> PackedTrees:
+def page_trees(fitted: FittedModel, rows: AnsweredRows | None, budget: int) -> PageTrees:
     """Trees in at most `budget` characters, as exact as that allows."""
     trees = fitted.trees
     reached = [_reached(tree, fitted, rows) for tree in trees]
@@ -61,7 +61,7 @@ def packed_trees(fitted: FittedModel, rows: AnsweredRows | None, budget: int) ->
         kept, is_complete = _fitting(blocks, budget)
         if is_complete or is_last:
             break
-    return PackedTrees(kept, precision)
+    return PageTrees(kept, precision)
 
 
 def _blocks(

@@ -18,7 +18,7 @@ from spinney.inspection.report.blocks import Block, pack
 from spinney.inspection.report.page import escaped_json, page_parts
 from spinney.inspection.report.rows import AnsweredRows, answered_rows
 from spinney.inspection.report.sample import chosen_rows, raw_values, row_arrays
-from spinney.inspection.report.trees import PackedTrees, packed_trees
+from spinney.inspection.report.trees import PageTrees, page_trees
 from spinney.storage.atomic import replace_file
 from spinney.tree.readout import holds_scores
 
@@ -82,7 +82,7 @@ def write_report(
         blocks["rows"] = pack(row_arrays(fitted, rows, chosen) | arrays)
     blocks["columns"] = pack(_column_arrays(fitted, rows))
     used = PAGE_BYTES + len(escaped_json(document).encode()) + sum(map(len, blocks.values()))
-    packed = packed_trees(fitted, rows, LARGEST_PAGE - used)
+    packed = page_trees(fitted, rows, LARGEST_PAGE - used)
     document |= {"precision": packed.precision, "nTreesShown": len(packed.blocks)}
     blocks |= _tree_blocks(packed)
     replace_file(path, page_parts(document, blocks))
@@ -99,7 +99,7 @@ def _column_arrays(fitted: FittedModel, rows: AnsweredRows | None) -> dict[str, 
     return arrays
 
 
-def _tree_blocks(packed: PackedTrees) -> dict[str, Block]:
+def _tree_blocks(packed: PageTrees) -> dict[str, Block]:
     return {f"tree-{number}": block for number, block in enumerate(packed.blocks)}
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney.inspection.plotting.text import count, number, plain, shortened
+from spinney.inspection.plotting.lettering import count, number, plain, shortened
 
 ODD = ["$a$", "$x_1$ in $", r"\$5", "a_b", "_private", "<script>", "a\nb", "$\\frac$", "%d", "&lt;"]
 

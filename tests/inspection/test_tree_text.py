@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from spinney.estimators import TAOForestClassifier, TAOTreeClassifier, refine_leaves
 from spinney.export import export_text
-from spinney.inspection.text import SumWriter
+from spinney.inspection.tree_text import SumWriter
 from spinney.tree.convert import from_sklearn
 from spinney.tree.structure import Tree
 from tests.small_models import FORESTS, small_model

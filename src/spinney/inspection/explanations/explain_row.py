@@ -93,16 +93,16 @@ def explain(model: object, x: ArrayLike, *, data: ArrayLike | None = None) -> Ex
     fitted = fitted_estimator(model)
     row = read_row(x, len(fitted.column_names))
     coordinates = fitted.dense_coordinates(row.matrix)
-    told = _Told(fitted, row, coordinates, read_origin(fitted, data))
+    walk = _RowInTrees(fitted, row, coordinates, read_origin(fitted, data))
     totals = fitted.totals(coordinates)
     best = int(totals[0].argmax()) if fitted.is_classifier else 0
-    trees = tuple(told.tree(number) for number in range(fitted.forest.n_trees))
-    attribution = told.attribution()
+    trees = tuple(walk.tree(number) for number in range(fitted.forest.n_trees))
+    attribution = walk.attribution()
     return Explanation(
         model=type(model).__name__,
         prediction=prediction_of(fitted, totals),
         is_classifier=fitted.is_classifier,
-        is_relative=told.origin.is_known,
+        is_relative=walk.origin.is_known,
         output_names=fitted.output_names,
         output=best,
         combination=combination_of(fitted.readout),
@@ -111,8 +111,8 @@ def explain(model: object, x: ArrayLike, *, data: ArrayLike | None = None) -> Ex
         offsets=_floats(fitted.readout.offsets),
         totals=_floats(totals[0]),
         answer=_floats(fitted.readout.finished(totals)[0]),
-        typical_answer=_floats(fitted.answers(told.origin.coordinates[None, :])[0]),
-        features=told.features(trees, attribution, best),
+        typical_answer=_floats(fitted.answers(walk.origin.coordinates[None, :])[0]),
+        features=walk.features(trees, attribution, best),
         n_orders=attribution.n_orders,
     )
 
@@ -140,7 +140,7 @@ def combination_of(readout: Readout) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
+class _RowInTrees:
     """One row on its way through the trees."""
 
     fitted: FittedModel
