@@ -61,7 +61,7 @@ def test_names_and_columns_are_those_of_the_model(name: str) -> None:
     assert fitted.encoding is inner.encoding_
     assert fitted.typical is inner.typical_
     assert fitted.columns.shape == (fitted.forest.n_features,)
-    assert fitted.kind == type(model).__name__
+    assert fitted.model_name == type(model).__name__
 
 
 @pytest.mark.parametrize("name", ["tao_forest_classifier", "tao_boost_classifier"])

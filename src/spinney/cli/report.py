@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     check_output(options.output)
     fitted = load_model(options.model)
     if not hasattr(fitted.model, "report"):
-        raise CommandError(f"{options.model}: a {fitted.kind} has no report")
+        raise CommandError(f"{options.model}: a {fitted.model_name} has no report")
     X, y = read_labelled(fitted, options, console)
     if fitted.is_classifier:
         y = labels_of(fitted.model.classes_, y, options.data)

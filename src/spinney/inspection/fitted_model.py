@@ -52,7 +52,7 @@ class FittedModel:
     given_names: tuple[str, ...] | None = None
 
     @property
-    def kind(self) -> str:
+    def model_name(self) -> str:
         """Name of the model's class."""
         return type(self.model).__name__
 

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.data.checks import check_integer
 from spinney.data.tables.moments import moment
 from spinney.data.wording import rounded
+from spinney.inspection.arguments import checked_class_names, checked_spread
 from spinney.inspection.fitted_model import FittedModel, fitted_model, value_names
 from spinney.tree.readout import holds_scores
-from spinney.tree.structure import Tree
 from spinney.tree.view import LeafView, NodeView, SplitView, view_tree
 
 INDENT = "    "
@@ -79,19 +79,17 @@ def export_text(
     """
     fitted = fitted_model(model)
     _, shown = fitted.tree(tree)
-    if class_names is None:
-        class_names = fitted.class_names
-    _check_class_names(class_names, shown)
+    labels = checked_class_names(fitted, class_names)
     check_integer("digits", digits, minimum=1, example="3")
     if max_weights is not None:
         check_integer("max_weights", max_weights, minimum=1, example="5")
     root = view_tree(shown, fitted.coordinate_names if feature_names is None else feature_names)
     has_scores = holds_scores(fitted.trees)
-    indicators, origins = ((), {}) if feature_names is not None else _marked(fitted)
-    writer = SumWriter(
-        digits, max_weights, _spread(scale, root), frozenset(indicators), has_scores, origins
-    )
-    return "\n".join(_lines(root, writer, class_names)) + "\n"
+    scales, _ = checked_spread(scale, None, shown.n_features)
+    spread = dict(zip(root.feature_names, scales.tolist(), strict=True))
+    indicators, origins = (frozenset(), {}) if feature_names is not None else _marked(fitted)
+    writer = SumWriter(digits, max_weights, spread, indicators, has_scores, origins)
+    return "\n".join(_lines(root, writer, labels)) + "\n"
 
 
 @dataclass(frozen=True)
@@ -221,30 +219,9 @@ def _formulas(leaf: LeafView, writer: SumWriter, class_names: Sequence[str] | No
     return [f"{name} = {text}" for name, text in zip(names, sums, strict=True)]
 
 
-def _marked(fitted: FittedModel) -> tuple[Sequence[str], dict[str, float]]:
+def _marked(fitted: FittedModel) -> tuple[frozenset[str], dict[str, float]]:
     """Names of coordinates that are indicators, and of dates with their origins."""
     names = fitted.coordinate_names
     described = () if fitted.encoding is None else fitted.encoding.coordinates
-    indicators = [found.name for found in described if found.is_indicator]
+    indicators = frozenset(found.name for found in described if found.is_indicator)
     return indicators, {names[k]: origin for k, origin in fitted.date_origins.items()}
-
-
-def _spread(scale: ArrayLike | None, root: NodeView) -> dict[str, float]:
-    """Spread of each feature by name, 1 if not given."""
-    n_features = root.tree.n_features
-    spread = np.ones(n_features) if scale is None else np.asarray(scale, dtype=np.float64)
-    if spread.shape != (n_features,):
-        raise ValueError(
-            f"scale has shape {spread.shape}; give one number a feature, shape ({n_features},); "
-            "try X.std(axis=0)."
-        )
-    return dict(zip(root.feature_names, spread.tolist(), strict=True))
-
-
-def _check_class_names(class_names: Sequence[str] | None, tree: Tree) -> None:
-    """Raise unless there is a name for each output."""
-    if class_names is not None and len(class_names) != tree.n_outputs:
-        raise ValueError(
-            f"class_names has {len(class_names)} names for {tree.n_outputs} classes; give one a "
-            "class; try leaving them out to use the classifier's own."
-        )

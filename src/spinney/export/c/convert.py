@@ -317,7 +317,7 @@ def _declarations(readout: Readout) -> str:
 def _head(fitted: FittedModel, forest: ExportForest, tables: Tables, weights: str) -> str:
     """The comment at the top: what this is, its columns, its classes, its size."""
     lines = [
-        f"{fitted.kind} of {forest.n_trees} trees, {forest.n_splits} splits and "
+        f"{fitted.model_name} of {forest.n_trees} trees, {forest.n_splits} splits and "
         f"{forest.n_leaves} leaves, exported by spinney.",
         f"Weights are {weights}. A row goes right at a split if w . x + bias >= 0.",
         f"Tables take {sum(tables.sizes.values())} bytes: "

@@ -83,7 +83,7 @@ def to_onnx(model: object, *, dtype: str = "float32", encoding: str = "auto") ->
         (name, value, onnx.helper.make_tensor_value_info(name, kind, ["n_rows", *shape]))
         for name, value, kind, shape in _outputs(graph, sums, readout, dtype)
     ]
-    about = f"{fitted.kind} of {forest.n_trees} trees, exported by spinney"
+    about = f"{fitted.model_name} of {forest.n_trees} trees, exported by spinney"
     return graph.model(inputs, outputs, about)
 
 

@@ -60,7 +60,7 @@ def read_origin(fitted: FittedModel, data: ArrayLike | None = None) -> Origin:
         values = tuple(_shown(fitted.encoding, column, v) for column, v in enumerate(stored))
         return Origin(fitted.typical.coordinates, values, spread)
     warnings.warn(
-        f"this {fitted.kind} knows no typical row, as it was made by an older "
+        f"this {fitted.model_name} knows no typical row, as it was made by an older "
         "version or from the trees of another library: columns are measured from 0, wherever that "
         "is; give rows to compare with; try data=X_train.",
         UserWarning,

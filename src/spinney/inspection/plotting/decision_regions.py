@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spinney.inspection.fitted_model import FittedModel, fitted_model
-from spinney.inspection.plotting.arguments import (
+from spinney.inspection.arguments import (
     Names,
     check_predicts,
     checked_class_names,
     checked_count,
     checked_names,
 )
+from spinney.inspection.fitted_model import FittedModel, fitted_model
 from spinney.inspection.plotting.canvas import axes_or_new, check_matplotlib, figure_of
 from spinney.inspection.plotting.cells import Segments, split_segments
 from spinney.inspection.plotting.colors import SEQUENTIAL, class_colors

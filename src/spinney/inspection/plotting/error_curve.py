@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
-from spinney.inspection.plotting.arguments import check_predicts
+from spinney.inspection.arguments import check_predicts
 from spinney.inspection.plotting.canvas import (
     axes_or_new,
     check_matplotlib,

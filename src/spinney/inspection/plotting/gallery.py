@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney.data import Matrix
 from spinney.data.wording import counted
-from spinney.inspection.fitted_model import FittedModel, fitted_model
-from spinney.inspection.plotting.arguments import (
+from spinney.inspection.arguments import (
     Names,
     checked_count,
     checked_names,
     checked_spread,
     checked_targets,
 )
+from spinney.inspection.fitted_model import FittedModel, fitted_model
 from spinney.inspection.plotting.canvas import axes_or_new, check_matplotlib, figure_of
 from spinney.inspection.plotting.colors import PALE, QUIET, weight_colors
 from spinney.inspection.plotting.hyperplane import (

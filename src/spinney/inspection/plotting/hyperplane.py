@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.tables.moments import moment
-from spinney.inspection.plotting.arguments import is_whole
+from spinney.inspection.arguments import is_whole
 from spinney.inspection.plotting.colors import DIVERGING
 from spinney.inspection.plotting.lettering import number
 from spinney.tree.hyperplanes import hyperplane

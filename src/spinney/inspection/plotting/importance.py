@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.inspection.arguments import Names, checked_count, checked_names
 from spinney.inspection.fitted_model import fitted_model
-from spinney.inspection.plotting.arguments import Names, checked_count, checked_names
 from spinney.inspection.plotting.canvas import axes_or_new, check_matplotlib, figure_of, foreground
 from spinney.inspection.plotting.colors import FEW, QUIET
 from spinney.inspection.plotting.lettering import plain

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.data import Matrix
-from spinney.inspection.fitted_model import FittedModel, fitted_model
-from spinney.inspection.plotting.arguments import (
+from spinney.inspection.arguments import (
     Names,
     checked_class_names,
     checked_count,
@@ -21,6 +20,7 @@ from spinney.inspection.plotting.arguments import (
     checked_spread,
     checked_targets,
 )
+from spinney.inspection.fitted_model import FittedModel, fitted_model
 from spinney.inspection.plotting.canvas import axes_or_new, check_matplotlib, figure_of
 from spinney.inspection.plotting.hyperplane import Hyperplane, checked_image_shape, hyperplane_of
 from spinney.inspection.plotting.reached import node_totals
@@ -130,7 +130,7 @@ class TreeDisplay:
             image_shape=shape,
             scaled_by=scaled_by,
             max_weights=checked_count("max_weights", max_weights, least=1),
-            title=f"{fitted.kind}, tree {number}" if tree is not None else "",
+            title=f"{fitted.model_name}, tree {number}" if tree is not None else "",
         )
         if rows is not None:
             display._count(fitted, rows, y)

@@ -14,8 +14,8 @@ from spinney.data import (
     column_scales,
     regression_problem,
 )
+from spinney.inspection.arguments import checked_targets
 from spinney.inspection.fitted_model import FittedModel
-from spinney.inspection.plotting.arguments import checked_targets
 from spinney.inspection.plotting.reached import leaf_totals
 from spinney.tree.gains import column_gains
 from spinney.tree.importance import split_importances
@@ -36,7 +36,7 @@ def checked_type(fitted: FittedModel, given: str | None) -> str:
         raise ValueError(f"importance_type={found!r}; give one of {tuple(TYPES)} or None.")
     if given == "gain" and not hasattr(model, "_gain_rule"):
         raise ValueError(
-            f"importance_type='gain' with a {fitted.kind}, which knows no gains; give a "
+            f"importance_type='gain' with a {fitted.model_name}, which knows no gains; give a "
             "fitted tree or forest of the library; try importance_type='weight'."
         )
     return str(found)

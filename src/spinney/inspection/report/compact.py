@@ -50,7 +50,7 @@ def compact_summary(model: object) -> str:
         counted(fitted.forest.n_parameters, "parameter"),
         counted(len(fitted.column_names), "column"),
     ]
-    title = escape(fitted.kind)
+    title = escape(fitted.model_name)
     return (
         f'<div class="spinney-summary" style="{_STYLE}"><strong>{title}</strong>, fitted<br>'
         f"{' · '.join(facts)}{_importances(fitted)}"

@@ -73,7 +73,7 @@ def compared(
                 "baselines out."
             )
         return []
-    own = {"name": fitted.kind, "error": error_of(rows.predicted, rows.truth)}
+    own = {"name": fitted.model_name, "error": error_of(rows.predicted, rows.truth)}
     found = [own | {"isModel": True}, _trivial(fitted, rows)]
     for name, baseline in (baselines or {}).items():
         found.append({"name": str(name), "error": _baseline_error(fitted, rows, name, baseline)})

@@ -113,7 +113,7 @@ def _document(
     readout, trees = fitted.readout, fitted.trees
     document: dict[str, Any] = {
         "version": _version.__version__,
-        "title": fitted.kind,
+        "title": fitted.model_name,
         "task": "classification" if fitted.is_classifier else "regression",
         "outputs": fitted.output_names,
         "coordinates": fitted.coordinate_names,

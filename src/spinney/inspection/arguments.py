@@ -1,4 +1,4 @@
-"""Arguments of plots, checked: names, numbers, scales, rows and targets."""
+"""Arguments of texts and plots, checked: names, numbers, scales, rows and targets."""
 
 from __future__ import annotations
 
