@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from spinney.estimators.predictor import refuse_tables
 from spinney.export.boundary import axis_thresholds
-from spinney.inspection.fitted_model import fitted_estimator
+from spinney.inspection.fitted_model import FittedModel, fitted_estimator
 from spinney.tree.readout import Readout
 from spinney.tree.structure import Tree
 
@@ -65,7 +64,7 @@ def to_sklearn(model: object) -> Any:
     """
     fitted = fitted_estimator(model)
     readout, names, typical = fitted.readout, fitted.given_names, fitted.typical
-    refuse_tables(model, "to_sklearn", "try encoding the columns before fit")
+    _check_reads_numbers(fitted)
     for number, tree in enumerate(readout.forest.trees):
         _check_tree(tree, number)
     columns = _Columns(
@@ -75,6 +74,16 @@ def to_sklearn(model: object) -> Any:
     if readout.classes is None:
         return _regressor(readout, columns, is_tree=hasattr(model, "tree_"))
     return _classifier(readout, columns, is_tree=hasattr(model, "tree_"))
+
+
+def _check_reads_numbers(fitted: FittedModel) -> None:
+    """Raise if the model reads frames of mixed columns, which scikit-learn's trees cannot."""
+    if fitted.encoding is not None:
+        raise ValueError(
+            f"to_sklearn reads rows of numbers, but this {fitted.model_name} was fitted to a table "
+            "with categories or missing values; give a model of plain numbers; try encoding the "
+            "columns before fit."
+        )
 
 
 def _check_tree(tree: Tree, number: int) -> None:
