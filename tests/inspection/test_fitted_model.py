@@ -208,3 +208,22 @@ def test_refined_forests_whose_trees_cannot_be_read_are_refused() -> None:
     forest.estimators_features_ = [[0, 1, 2], [0, 1, 2]]
     with pytest.raises(TypeError, match="trees that cannot be read"):
         fitted_model(refined)
+
+
+def test_traces_are_those_of_the_fit() -> None:
+    tree, boosted = small_model("tao_tree_regressor"), small_model("tao_boost_classifier")
+    assert fitted_model(tree).traces == (tree.trace_,)
+    assert fitted_model(boosted).traces == tuple(boosted.traces_)
+    assert fitted_model(small_model("greedy_forest_classifier")).traces == ()
+    assert fitted_model(tree.tree_).traces == ()
+
+
+def test_importances_say_what_they_are_of_and_what_each_tree_counts() -> None:
+    boosted, tree = (
+        fitted_model(small_model("tao_boost_classifier")),
+        small_model("tao_tree_regressor"),
+    )
+    assert boosted.importance_type == "gain"
+    np.testing.assert_array_equal(boosted.importance_weights, boosted.model.estimator_weights_)
+    assert fitted_model(tree.tree_).importance_type == "weight"
+    assert fitted_model(tree).importance_weights.tolist() == [1.0]

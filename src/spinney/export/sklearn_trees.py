@@ -72,8 +72,8 @@ def to_sklearn(model: object) -> Any:
         None if typical is None else typical.coordinates,
     )
     if readout.classes is None:
-        return _regressor(readout, columns, is_tree=hasattr(model, "tree_"))
-    return _classifier(readout, columns, is_tree=hasattr(model, "tree_"))
+        return _regressor(readout, columns, is_tree=hasattr(fitted.model, "tree_"))
+    return _classifier(readout, columns, is_tree=hasattr(fitted.model, "tree_"))
 
 
 def _check_reads_numbers(fitted: FittedModel) -> None:

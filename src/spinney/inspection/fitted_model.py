@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from spinney.algorithms.trace import Trace
 from spinney.data import Matrix, as_rows
 from spinney.data.row_reader import encoding_of, typical_of
 from spinney.data.tables import TableEncoding, TypicalRow
@@ -139,6 +140,23 @@ class FittedModel:
         """Importance of each column in training; None if the model does not know it."""
         known = getattr(self.model, "feature_importances_", None)
         return None if known is None else np.asarray(known, dtype=np.float64)
+
+    @property
+    def importance_type(self) -> str:
+        """What the importances are of: "gain" or "weight"."""
+        return str(getattr(self.model, "importance_type", "weight"))
+
+    @property
+    def importance_weights(self) -> NDArray[np.float64]:
+        """What each tree counts in the importances: its weight in boosting, else 1."""
+        even = np.ones(len(self.trees))
+        return np.asarray(getattr(self.model, "estimator_weights_", even), dtype=np.float64)
+
+    @property
+    def traces(self) -> tuple[Trace, ...]:
+        """Objective and time of each optimisation; none where trees are not optimised in sweeps."""
+        single = (self.model.trace_,) if hasattr(self.model, "trace_") else ()
+        return tuple(getattr(self.model, "traces_", single))
 
     @cached_property
     def is_weighed(self) -> NDArray[np.bool_]:

@@ -30,16 +30,15 @@ TYPES = {
 
 def checked_type(fitted: FittedModel, given: str | None) -> str:
     """The kind of importance to draw: that of the model, if none is given."""
-    model = fitted.model
-    found = getattr(model, "importance_type", "weight") if given is None else given
+    found = fitted.importance_type if given is None else given
     if found not in TYPES:
         raise ValueError(f"importance_type={found!r}; give one of {tuple(TYPES)} or None.")
-    if given == "gain" and not hasattr(model, "_gain_rule"):
+    if given == "gain" and not hasattr(fitted.model, "_gain_rule"):
         raise ValueError(
             f"importance_type='gain' with a {fitted.model_name}, which knows no gains; give a "
             "fitted tree or forest of the library; try importance_type='weight'."
         )
-    return str(found)
+    return found
 
 
 def weight_shares(fitted: FittedModel, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -59,17 +58,15 @@ def gain_shares(
 
     Without targets those of all trees together are all that is known.
     """
-    model, trees = fitted.model, fitted.trees
     if y is None:
-        if model.importance_type != "gain":
+        if fitted.importance_type != "gain" or fitted.importances is None:
             raise ValueError(
-                f"importance_type='gain' of a model fitted with {model.importance_type!r}, and no "
-                "y; give the targets of the rows; try from_estimator(model, X, y)."
+                f"importance_type='gain' of a model fitted with {fitted.importance_type!r}, and "
+                "no y; give the targets of the rows; try from_estimator(model, X, y)."
             )
-        return np.asarray(model.feature_importances_)[None], np.ones(1)
+        return fitted.importances[None], np.ones(1)
     problem = _problem(fitted, fitted.coordinates(X), y)
-    rule = model._gain_rule(problem)
-    counts = np.asarray(getattr(model, "estimator_weights_", np.ones(len(trees))), dtype=float)
+    rule, trees, counts = fitted.model._gain_rule(problem), fitted.trees, fitted.importance_weights
     gains = np.zeros((2, len(trees), problem.n_features))
     for number, (tree, count) in enumerate(zip(trees, counts.tolist(), strict=True)):
         leaf_nodes = apply(tree, problem.rows)
@@ -103,8 +100,6 @@ def _of_columns(fitted: FittedModel, by_coordinate: NDArray[np.float64]) -> NDAr
 
 def _shares(fitted: FittedModel, importances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weight of each tree in the mean; trees without a split have no say."""
-    even = np.ones(len(importances))
-    shares = np.asarray(getattr(fitted.model, "estimator_weights_", even), dtype=np.float64)
-    shares = np.where(importances.sum(axis=1) > 0, shares, 0.0)
+    shares = np.where(importances.sum(axis=1) > 0, fitted.importance_weights, 0.0)
     total = float(shares.sum())
     return shares / total if total > 0 else np.full(len(shares), 1.0 / len(shares))

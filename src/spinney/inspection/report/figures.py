@@ -151,8 +151,7 @@ def importances(fitted: FittedModel) -> list[float] | None:
 
 def training(fitted: FittedModel) -> dict[str, Any]:
     """Objectives by sweep of each trace, and errors on validation rows if there were any."""
-    model = fitted.model
-    traces = getattr(model, "traces_", [model.trace_] if hasattr(model, "trace_") else [])
+    model, traces = fitted.model, fitted.traces
     known = {"validation_errors_": "validation error", "validation_losses_": "validation loss"}
     name = next((name for name in known if getattr(model, name, None) is not None), None)
     values = [] if name is None else np.asarray(getattr(model, name), dtype=float).tolist()

@@ -131,7 +131,7 @@ def _document(
         "flops": getattr(fitted.model, "flops_", None),
         "parameters": _parameters(fitted.model),
         "importances": figures.importances(fitted),
-        "importanceType": getattr(fitted.model, "importance_type", "weight"),
+        "importanceType": fitted.importance_type,
         "training": figures.training(fitted),
         "compared": figures.compared(fitted, rows, baselines),
         "errorName": figures.ERROR_NAMES[fitted.is_classifier],
