@@ -132,7 +132,7 @@ def spinney_start(
     planes: Hyperplanes, scaling: Scaling, X: NDArray[np.float32], y: NDArray[np.int64]
 ) -> Any:
     """The same start as a `spinney` tree over raw features, leaves set to class fractions."""
-    from spinney.tree.structure import Tree
+    from spinney.tree.structure import Tree, constant_leaves
 
     n_splits, n_features = planes.weights.shape
     n_leaves = n_splits + 1
@@ -151,11 +151,7 @@ def spinney_start(
         split_indptr=indptr.astype(np.int64),
         split_indices=np.tile(np.arange(n_features, dtype=np.int32), n_splits),
         split_weights=weights.ravel(),
-        leaf_kind="constant",
-        leaf_values=_class_fractions(planes, scaling.apply(X), y, n_classes),
-        leaf_indptr=np.zeros(n_leaves * n_classes + 1, dtype=np.int64),
-        leaf_indices=np.zeros(0, dtype=np.int32),
-        leaf_weights=np.zeros(0, dtype=np.float32),
+        **constant_leaves(_class_fractions(planes, scaling.apply(X), y, n_classes)),
     )
 
 

@@ -21,6 +21,8 @@ import numpy as np
 
 import spinney
 from spinney.tree import Forest, Tree, complete_topology
+from spinney.tree.sparse_rows import row_offsets
+from spinney.tree.structure import constant_leaves
 
 N_TREES, DEPTH, N_FEATURES, N_CLASSES, N_WEIGHTS = 30, 8, 784, 10, 130
 REPEATS = 30
@@ -37,14 +39,10 @@ def random_tree(rng: np.random.Generator) -> Tree:
         left=left,
         right=right,
         bias=np.where(is_split, rng.normal(size=len(left)), 0.0),
-        split_indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        split_indptr=row_offsets(lengths),
         split_indices=np.concatenate(indices).astype(np.int32),
         split_weights=rng.normal(size=int(lengths.sum())).astype(np.float32),
-        leaf_kind="constant",
-        leaf_values=values,
-        leaf_indptr=np.zeros(values.size + 1, np.int64),
-        leaf_indices=np.zeros(0, np.int32),
-        leaf_weights=np.zeros(0, np.float32),
+        **constant_leaves(values),
     )
 
 

@@ -16,10 +16,11 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from spinney import TAOForestRegressor, Tree, to_onnx
-from spinney.export.export_forest import pack
+from spinney.export.export_forest import export_forest
 from spinney.export.onnx.leaves import choose_encoding
 from spinney.tree.forest import Forest
-from spinney.tree.structure import complete_topology
+from spinney.tree.sparse_rows import row_offsets
+from spinney.tree.structure import complete_topology, constant_leaves
 
 SHAPES = itertools.product((1, 10, 30), (3, 6, 9), (8, 32, 256))
 N_BATCH = 256
@@ -36,14 +37,10 @@ def random_tree(depth: int, n_features: int, seed: int) -> Tree:
         left=left,
         right=right,
         bias=np.where(is_split, rng.normal(size=len(left)), 0.0),
-        split_indptr=np.concatenate([[0], np.cumsum(is_split * n_features)]).astype(np.int64),
+        split_indptr=row_offsets(is_split * n_features),
         split_indices=np.tile(np.arange(n_features, dtype=np.int32), n_splits),
         split_weights=rng.normal(size=n_splits * n_features).astype(np.float32),
-        leaf_kind="constant",
-        leaf_values=rng.normal(size=(n_leaves, 1)),
-        leaf_indptr=np.zeros(n_leaves + 1, dtype=np.int64),
-        leaf_indices=np.empty(0, dtype=np.int32),
-        leaf_weights=np.empty(0, dtype=np.float32),
+        **constant_leaves(rng.normal(size=(n_leaves, 1))),
     ).check()
 
 
@@ -79,7 +76,7 @@ def main() -> None:
             model = to_onnx(regressor(forest), encoding=encoding).SerializeToString()
             session = onnxruntime.InferenceSession(model, options)
             cells += [microseconds(session, X[:1]), microseconds(session, X)]
-        chosen = choose_encoding(pack(forest))
+        chosen = choose_encoding(export_forest(forest))
         times = "{:8.0f} {:7.1f} | {:8.0f} {:7.1f}".format(*cells)
         print(f"{n_trees:5d} {depth:5d} {n_features:7d} | {times} | {chosen}", flush=True)
 

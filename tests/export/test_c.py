@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from spinney import MissingValuesWarning, TAOForestClassifier, TAOTreeClassifier, to_c
+from spinney.export.c.literals import escape
 from spinney.export.c.tables import quantised
-from spinney.export.c.text import escape
-from spinney.export.export_forest import pack
+from spinney.export.export_forest import export_forest
 from spinney.tree.forest import Forest
 from tests.export.models import BUILDERS, fitted, rows_for, with_holes
 from tests.export.programs import FUSED, Program, build, compilers, needs_compiler
@@ -141,7 +141,7 @@ def test_int8_linear_leaves_stay_near(name, tmp_path):
 
 
 def test_codes_are_within_half_a_step():
-    rows = pack(Forest.of(fitted("wide tree").tree_)).weights
+    rows = export_forest(Forest.of(fitted("wide tree").tree_)).weights
     codes, scales = quantised(rows)
     assert abs(codes.data.astype(int)).max() == 127
     error = abs(codes.toarray() * scales[:, None].astype(float) - rows.toarray())

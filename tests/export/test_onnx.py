@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney import MissingValuesWarning, TAOForestClassifier, TAOTreeClassifier, to_onnx
-from spinney.export.export_forest import pack
+from spinney.export.export_forest import export_forest
 from spinney.export.onnx.leaves import choose_encoding
 from spinney.tree.forest import Forest
 from tests.export.models import BUILDERS, fitted, rows_for, with_holes
@@ -118,9 +118,9 @@ def test_scores_of_linear_leaves_that_overflow_are_formed_in_double(name):
 def test_shallow_forests_multiply_and_deep_ones_gather():
     shallow = Forest((integer_tree(depth=4, n_columns=5, seed=0),) * 3)
     deep = Forest((integer_tree(depth=10, n_columns=5, seed=0),) * 3)
-    assert choose_encoding(pack(shallow)) == "gemm"
-    assert choose_encoding(pack(deep)) == "gather"
-    assert choose_encoding(pack(fitted("axis tree")._readout().forest)) == "axis"
+    assert choose_encoding(export_forest(shallow)) == "gemm"
+    assert choose_encoding(export_forest(deep)) == "gather"
+    assert choose_encoding(export_forest(fitted("axis tree")._readout().forest)) == "axis"
 
 
 def test_float64_rows_are_read_as_float32():

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.tree import breadth_first, complete_topology
-from spinney.tree.structure import nonzero_rows
 from tests import reference
 from tests.strategies import seeds, topologies, trees, trees_with_rows
 
@@ -142,12 +141,3 @@ def test_both_reference_arithmetics_agree_on_exact_sums(tree_and_rows):
     np.testing.assert_array_equal(
         reference.apply(tree, X), reference.apply(tree, X, reference.score_float32)
     )
-
-
-def test_rows_lose_the_weights_that_are_zero_in_float32():
-    indptr = np.array([0, 2, 2, 5], dtype=np.int64)
-    indices = np.array([0, 3, 1, 2, 4], dtype=np.int32)
-    weights = np.array([1.0, 1e-60, -1e-60, -2.0, 0.0])
-    rows, columns, kept = nonzero_rows(indptr, indices, weights)
-    assert (rows.tolist(), columns.tolist(), kept.tolist()) == ([0, 1, 1, 2], [0, 2], [1.0, -2.0])
-    assert (rows.dtype, columns.dtype, kept.dtype) == (np.int64, np.int32, np.float32)

@@ -23,7 +23,7 @@ from spinney import _core
 from spinney.data import SCALE_OF_RANGE, Problem
 from spinney.tree.route import apply
 from spinney.tree.shrink import shrink_leaves
-from spinney.tree.structure import Tree
+from spinney.tree.structure import Tree, constant_leaves
 
 #: Columns of a node are candidates, pairs or sums of them are, or all are used together.
 COLUMN_SPLITS = ("axis", "oc1", "ridge", "lda", "logistic")
@@ -209,11 +209,7 @@ def grow_tree(
         split_indptr=indptr,
         split_indices=indices,
         split_weights=weights,
-        leaf_kind="constant",
-        leaf_values=values,
-        leaf_indptr=np.zeros(values.size + 1, dtype=np.int64),
-        leaf_indices=np.zeros(0, dtype=np.int32),
-        leaf_weights=np.zeros(0, dtype=np.float32),
+        **constant_leaves(values),
     )
     if options.leaf_shrinkage == 0:
         return tree

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from spinney import _core
 from spinney.algorithms.state import NativeTree
+from spinney.tree.sparse_rows import take_rows
 
 
 @contextmanager
@@ -51,17 +52,13 @@ def _with_splits_of(
     before: NativeTree, after: NativeTree, is_lost: NDArray[np.bool_]
 ) -> NativeTree:
     """The later tree, with the earlier hyperplanes where they are lost."""
-    chosen = [before if lost else after for lost in is_lost]
-    parts = [
-        slice(tree.split_indptr[split], tree.split_indptr[split + 1])
-        for split, tree in enumerate(chosen)
-    ]
-    lengths = [part.stop - part.start for part in parts]
-    pairs = list(zip(chosen, parts, strict=True))
+    n_splits, n_weights = len(before.bias), before.split_indptr[-1]
+    indptr = np.concatenate([before.split_indptr, n_weights + after.split_indptr[1:]])
+    taken, entries = take_rows(indptr, np.arange(n_splits) + np.where(is_lost, 0, n_splits))
     return replace(
         after,
         bias=np.where(is_lost, before.bias, after.bias),
-        split_indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        split_indices=np.concatenate([tree.split_indices[part] for tree, part in pairs]),
-        split_weights=np.concatenate([tree.split_weights[part] for tree, part in pairs]),
+        split_indptr=taken,
+        split_indices=np.concatenate([before.split_indices, after.split_indices])[entries],
+        split_weights=np.concatenate([before.split_weights, after.split_weights])[entries],
     )

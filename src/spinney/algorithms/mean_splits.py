@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from spinney import _core
 from spinney.algorithms.state import NotedSplits
 from spinney.data import Problem
+from spinney.tree.sparse_rows import row_offsets
 
 #: Share of the iterations in which a weight has to be non-zero for its mean to be kept: a mean of
 #: all would have every weight that any of them had.
@@ -85,7 +86,7 @@ class MeanSplits:
         counts = np.bincount(mean.nodes[is_kept], minlength=len(bias))
         native.set_tree(
             bias,
-            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            row_offsets(counts),
             mean.columns[is_kept].astype(np.int32),
             mean.weights[is_kept].astype(np.float32),
             np.zeros((0, 1)),

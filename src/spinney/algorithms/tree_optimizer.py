@@ -14,13 +14,14 @@ References
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spinney import _core
 from spinney.algorithms.tao_options import TAOOptions
 from spinney.data import Problem
-from spinney.tree.structure import Tree, nonzero_rows
+from spinney.tree.hyperplanes import leaf_functions
+from spinney.tree.sparse_rows import nonzero_rows
+from spinney.tree.structure import Tree
 
 _NO_VALUES = np.zeros((0, 1))
 _NO_WEIGHTS = np.zeros((0, 1), dtype=np.float32)
@@ -121,9 +122,7 @@ def set_tree(
         values = values - centre
     weights = _NO_WEIGHTS
     if tree.is_linear:
-        shape = (tree.leaf_values.size, tree.n_features)
-        parts = (tree.leaf_weights, tree.leaf_indices, tree.leaf_indptr)
-        dense = sp.csr_matrix(parts, shape=shape).toarray()
+        dense = leaf_functions(tree).toarray()
         weights = (dense / problem.target_scale).astype(np.float32)
     _set(native, tree, values, weights)
 

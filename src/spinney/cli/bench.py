@@ -27,7 +27,7 @@ SCRIPT = Path("benchmarks", "run.py")
 
 
 def add_parser(commands: Any) -> None:
-    """Tell the parser of this subcommand."""
+    """Add this subcommand to the parser."""
     parser = add_command(
         commands,
         "bench",

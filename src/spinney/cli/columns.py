@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from spinney.cli import csv_faults
 from spinney.cli.console import Console
 from spinney.cli.errors import CommandError
-from spinney.cli.layout import counted, listed
 from spinney.cli.reading import Data, looks_like_data
-from spinney.data.tables import TableEncoding
+from spinney.data.tables.columns import NUMBER
 from spinney.data.tables.number_texts import is_number, is_plain, may_be_decimal_comma
+from spinney.data.wording import counted, listed
+from spinney.inspection.fitted_model import FittedModel
 
 _TEXTS = ("text_levels",)
 
@@ -52,48 +53,28 @@ def hint(name: str, known: Sequence[str]) -> str:
     return f"{meant} (it has {listed([repr(other) for other in known])})"
 
 
-def encoding_of(model: Any) -> TableEncoding | None:
-    """How a model turns columns into numbers; None if it reads numbers as they are."""
-    of_forest = getattr(getattr(model, "forest", None), "encoding_", None)  # of refined ones
-    encoding: TableEncoding | None = getattr(model, "encoding_", of_forest)
-    return encoding
-
-
-def names_of(model: Any) -> list[str] | None:
-    """Names of the columns a model reads; None if it was fitted without names."""
-    of_forest = getattr(getattr(model, "forest", None), "feature_names_in_", None)
-    names = getattr(model, "feature_names_in_", of_forest)
-    return None if names is None else [str(name) for name in names]
-
-
-def roles_of(model: Any) -> list[str]:
-    """What each column was in training: number, datetime, duration, text or number levels."""
-    encoding = encoding_of(model)
-    if encoding is None:
-        return ["number"] * int(model.n_features_in_)
-    return [encoding.kind(column) for column in range(encoding.n_columns)]
-
-
-def text_columns(model: Any) -> list[str]:
+def text_columns(fitted: FittedModel) -> list[str]:
     """Columns that a model reads as text, whatever their cells look like."""
-    roles = zip(names_of(model) or (), roles_of(model), strict=False)
-    return [name for name, role in roles if role in _TEXTS]
+    kinds = zip(fitted.given_names or (), fitted.column_kinds, strict=False)
+    return [name for name, kind in kinds if kind in _TEXTS]
 
 
-def rows_for(model: Any, data: Data, console: Console, *, aside: Sequence[str] = ()) -> Any:
+def rows_for(
+    fitted: FittedModel, data: Data, console: Console, *, aside: Sequence[str] = ()
+) -> Any:
     """The columns a model reads, in its order, as it takes them.
 
     Parameters
     ----------
-    model : fitted estimator
+    fitted : FittedModel
     data : Data
     console : Console
     aside : sequence of str
         Columns that are known to be something else, as the target.
     """
-    names = names_of(model)
+    names = fitted.given_names
     if names is None:
-        return _unnamed_rows(model, data, console, aside)
+        return _unnamed_rows(fitted, data, console, aside)
     missing = [name for name in names if name not in data.names]
     if missing:
         others = f" and {counted(len(missing) - 1, 'other')}" if len(missing) > 1 else ""
@@ -104,10 +85,10 @@ def rows_for(model: Any, data: Data, console: Console, *, aside: Sequence[str] =
     extra = [name for name in data.names if name not in names and name not in aside]
     if extra:
         console.say(f"left aside, because the model does not read them: {listed(extra)}")
-    for name, role in zip(names, roles_of(model), strict=True):
-        _check_kind(data, name, role)
+    for name, kind in zip(names, fitted.column_kinds, strict=True):
+        _check_kind(data, name, kind)
     check_finite(data, names)
-    return data.table.select(names)
+    return data.table.select(list(names))
 
 
 def check_finite(data: Data, names: Iterable[str]) -> None:
@@ -195,16 +176,18 @@ _READERS: dict[str, tuple[str, Callable[[str, str], bool]]] = {
 }
 
 
-def _unnamed_rows(model: Any, data: Data, console: Console, aside: Sequence[str]) -> NDArray[Any]:
+def _unnamed_rows(
+    fitted: FittedModel, data: Data, console: Console, aside: Sequence[str]
+) -> NDArray[Any]:
     """Rows for a model that knows no names: all columns, in the order of the file."""
     kept = [name for name in data.names if name not in (*aside, *data.index)]
-    if len(kept) != model.n_features_in_:
+    if len(kept) != fitted.n_columns:
         raise CommandError(
             f"{data.name} has {counted(len(kept), 'column')}; the model was fitted without names "
-            f"to {counted(int(model.n_features_in_), 'column')}; give just these, in their order"
+            f"to {counted(fitted.n_columns, 'column')}; give just these, in their order"
         )
     console.say("the model knows no names of columns: they are taken in the order of the file")
     columns = [data.table.column(name).to_pylist() for name in kept]
-    if set(roles_of(model)) <= {"number"}:
+    if set(fitted.column_kinds) <= {NUMBER}:
         return np.array(columns, dtype=np.float64).T
     return np.array(columns, dtype=object).T

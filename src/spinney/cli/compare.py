@@ -17,11 +17,11 @@ from spinney.cli.arguments import add_command, add_json, add_table, add_target, 
 from spinney.cli.console import Console, one_line
 from spinney.cli.contestants import BASELINE, Contestant, available, make, title_of
 from spinney.cli.errors import FAILED, INTERRUPTED, OK, CommandError, UsageError
-from spinney.cli.layout import counted, listed
 from spinney.cli.leaderboard import Cell, Leaderboard
 from spinney.cli.scores import rmse
 from spinney.cli.target import CLASSIFICATION, TASKS
 from spinney.cli.training import add_columns, add_fitting, categorical_features, read_training
+from spinney.data.wording import counted, listed
 
 MOST_ROWS = 10_000
 BUDGET = 240
@@ -48,7 +48,7 @@ EXAMPLES = """
 
 
 def add_parser(commands: Any) -> None:
-    """Tell the parser of this subcommand."""
+    """Add this subcommand to the parser."""
     parser = add_command(
         commands,
         "compare",

@@ -6,14 +6,16 @@ import argparse
 from typing import Any
 
 from spinney.cli.arguments import add_command, add_json, add_table, add_target, format_of
-from spinney.cli.columns import names_of, rows_for, text_columns
+from spinney.cli.columns import rows_for, text_columns
 from spinney.cli.console import Console
 from spinney.cli.errors import OK, CommandError, UsageError
-from spinney.cli.layout import align, listed
-from spinney.cli.loading import load_model, n_outputs_of, task_of
+from spinney.cli.layout import align
+from spinney.cli.loading import load_model
 from spinney.cli.reading import Data, read_data, read_text
 from spinney.cli.scores import MOST_CLASSES_SHOWN, class_scores, number_scores, score_text
-from spinney.cli.target import CLASSIFICATION, REGRESSION, as_y, label_texts, take_target
+from spinney.cli.target import REGRESSION, as_y, label_texts, take_target
+from spinney.data.wording import listed
+from spinney.inspection.fitted_model import FittedModel
 
 DESCRIPTION = """\
 Judge a stored model by rows whose answers are known: error, AUC, log loss and the confusion matrix
@@ -29,7 +31,7 @@ EXAMPLES = """
 
 
 def add_parser(commands: Any) -> None:
-    """Tell the parser of this subcommand."""
+    """Add this subcommand to the parser."""
     parser = add_command(
         commands,
         "evaluate",
@@ -46,45 +48,46 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Load, read, judge."""
-    model = load_model(options.model)
-    X, y = read_labelled(model, options, console)
-    if task_of(model) == CLASSIFICATION:
-        found = class_scores(model, X, y)
+    fitted = load_model(options.model)
+    X, y = read_labelled(fitted, options, console)
+    if fitted.is_classifier:
+        found = class_scores(fitted.model, X, y)
         console.answer(found, _text_of_classes(found))
     else:
-        found = number_scores(model, X, y)
+        found = number_scores(fitted.model, X, y)
         console.answer(found, _text_of_numbers(found))
     return OK
 
 
-def read_labelled(model: Any, options: argparse.Namespace, console: Console) -> tuple[Any, Any]:
+def read_labelled(
+    fitted: FittedModel, options: argparse.Namespace, console: Console
+) -> tuple[Any, Any]:
     """Rows of a table as a model takes them, and the answers: numbers, or classes as text."""
-    texts = [*text_columns(model), *(options.target or ())]
+    texts = [*text_columns(fitted), *(options.target or ())]
     data = read_data(options.data, format_of(options), texts=texts)
     names = options.target
     if names is None:
-        name, why = find_target(model, data)
+        name, why = find_target(fitted, data)
         names = [name]
         console.say(f"target: {name!r}, {why}")
         if data.text is not None:  # again, with the labels as they are written
             form = format_of(options)
             data = read_text(data.text, data.name, data.delimiter, form, [*texts, *names])
     data, target = take_target(data, names, console, skip_missing=options.skip_missing_target)
-    X = rows_for(model, data, console)
-    if task_of(model) == REGRESSION:
-        if len(names) != n_outputs_of(model):
-            raise UsageError(
-                f"the model predicts {n_outputs_of(model)} numbers; name each --target"
-            )
+    X = rows_for(fitted, data, console)
+    if not fitted.is_classifier:
+        n_outputs = fitted.forest.n_outputs
+        if len(names) != n_outputs:
+            raise UsageError(f"the model predicts {n_outputs} numbers; name each --target")
         return X, as_y(target, REGRESSION, data)
     if len(names) > 1:
         raise UsageError("the model predicts one class; name one --target")
-    return X, label_texts(target, model.classes_)
+    return X, label_texts(target, fitted.model.classes_)
 
 
-def find_target(model: Any, data: Data) -> tuple[str, str]:
+def find_target(fitted: FittedModel, data: Data) -> tuple[str, str]:
     """The column that must be the target, and why: no other fits."""
-    names = names_of(model)
+    names = fitted.given_names
     if names is None:
         raise UsageError("the model knows no names of columns; name the --target")
     extra = [name for name in data.names if name not in names]
@@ -94,8 +97,8 @@ def find_target(model: Any, data: Data) -> tuple[str, str]:
         )
     if len(extra) == 1:
         return extra[0], "the one column that the model does not read"
-    if task_of(model) == CLASSIFICATION:
-        labels = {str(label) for label in model.classes_}
+    if fitted.class_names is not None:
+        labels = set(fitted.class_names)
         fitting = [name for name in extra if labels.issuperset(_texts(data, name))]
         if len(fitting) == 1:
             return fitting[0], "the one column that holds the classes of the model"

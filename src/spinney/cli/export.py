@@ -38,7 +38,7 @@ ONLY = {"dtype": "onnx", "encoding": "onnx", "weights": "c", "name": "c"}
 
 
 def add_parser(commands: Any) -> None:
-    """Tell the parser of this subcommand."""
+    """Add this subcommand to the parser."""
     parser = add_command(
         commands,
         "export",
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     is_piped = options.output == STANDARD_OUTPUT
     if not is_piped:
         check_output(options.output)
-    data = converted(load_model(options.model), form, given)
+    data = converted(load_model(options.model).model, form, given)
     if not is_piped:
         write_output(options.output, data, console)
     elif form == "onnx":

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 import spinney
 from spinney.cli.arguments import add_command, add_json, at_least
-from spinney.cli.columns import encoding_of, names_of, roles_of
 from spinney.cli.console import Console
 from spinney.cli.errors import OK, UsageError
-from spinney.cli.layout import align, bytes_text, counted, listed
-from spinney.cli.loading import task_of, trees_of
+from spinney.cli.layout import align, bytes_text
+from spinney.cli.loading import task_of
+from spinney.data.wording import counted, listed
+from spinney.inspection.fitted_model import FittedModel, fitted_model
 from spinney.storage import read_container
 from spinney.tree import Tree, count_parameters
 
@@ -40,7 +42,7 @@ ROLES = {"text_levels": "text", "number_levels": "category of numbers", "empty":
 
 
 def add_parser(commands: Any) -> None:
-    """Tell the parser of this subcommand."""
+    """Add this subcommand to the parser."""
     parser = add_command(
         commands,
         "inspect",
@@ -72,14 +74,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def rules(model: Any, number: int, max_weights: int | None) -> str:
     """One tree as text."""
-    trees = trees_of(model)
-    if number >= len(trees):
-        raise UsageError(f"--tree {number}: the file holds {counted(len(trees), 'tree')}, from 0")
-    if isinstance(model, Tree) or hasattr(model, "tree_"):
-        return spinney.export_text(model, max_weights=max_weights).rstrip("\n")
-    if hasattr(model, "trees_"):
-        return spinney.export_text(model, tree=number, max_weights=max_weights).rstrip("\n")
-    return spinney.export_text(trees[number], max_weights=max_weights).rstrip("\n")
+    fitted = _fitted_model(model)
+    n_trees = 0 if fitted is None else len(fitted.trees)
+    if number >= n_trees:
+        raise UsageError(f"--tree {number}: the file holds {counted(n_trees, 'tree')}, from 0")
+    return spinney.export_text(model, tree=number, max_weights=max_weights).rstrip("\n")
 
 
 def describe(model: Any, path: str) -> dict[str, Any]:
@@ -93,9 +92,10 @@ def describe(model: Any, path: str) -> dict[str, Any]:
         "parameters": _parameters(model),
         "changed": _changed(model),
     }
-    if hasattr(model, "n_features_in_"):
-        found.update(_fitted(model))
-    trees = trees_of(model)
+    fitted = _fitted_model(model)
+    if fitted is not None and not isinstance(model, Tree):
+        found.update(_learned(fitted))
+    trees = () if fitted is None else fitted.trees
     found["n_parameters"] = sum(count_parameters(tree) for tree in trees)
     found["trees"] = [_tree(number, tree) for number, tree in enumerate(trees)]
     return found
@@ -112,24 +112,32 @@ def _changed(model: Any) -> list[str]:
     return [name for name, value in _parameters(model).items() if value != known[name].default]
 
 
-def _fitted(model: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {"task": task_of(model)}
-    if hasattr(model, "classes_"):
-        found["classes"] = model.classes_.tolist()
+def _fitted_model(model: object) -> FittedModel | None:
+    """The model as all see it; None of what was not fitted or has no trees of its own."""
+    try:
+        return fitted_model(model)
+    except (NotFittedError, TypeError):
+        return None
+
+
+def _learned(fitted: FittedModel) -> dict[str, Any]:
+    """What a fit has found out: the task, and what the columns are."""
+    found: dict[str, Any] = {"task": task_of(fitted)}
+    if fitted.readout.classes is not None:
+        found["classes"] = fitted.readout.classes.tolist()
     else:
-        found["outputs"] = int(getattr(model, "n_outputs_", 1))
-    found["columns"] = _columns(model)
+        found["outputs"] = fitted.forest.n_outputs
+    found["columns"] = _columns(fitted)
     return found
 
 
-def _columns(model: Any) -> list[dict[str, Any]]:
+def _columns(fitted: FittedModel) -> list[dict[str, Any]]:
     """Name, role, coordinates and importance of each column."""
-    encoding = encoding_of(model)
-    names = names_of(model) or [f"x{column}" for column in range(int(model.n_features_in_))]
-    importances = _importances(model, len(names))
+    encoding, importances = fitted.encoding, fitted.importances
     found = []
-    for column, (name, role) in enumerate(zip(names, roles_of(model), strict=True)):
-        entry: dict[str, Any] = {"name": name, "role": ROLES.get(role, role)}
+    kinds = zip(fitted.column_names, fitted.column_kinds, strict=True)
+    for column, (name, kind) in enumerate(kinds):
+        entry: dict[str, Any] = {"name": name, "role": ROLES.get(kind, kind)}
         if encoding is not None:
             own = [part.name for part in encoding.coordinates if part.column == column]
             entry["coordinates"] = own
@@ -140,11 +148,6 @@ def _columns(model: Any) -> list[dict[str, Any]]:
             entry["importance"] = float(importances[column])
         found.append(entry)
     return found
-
-
-def _importances(model: Any, n_columns: int) -> Any:
-    values = getattr(model, "feature_importances_", None)
-    return values if values is not None and np.shape(values) == (n_columns,) else None
 
 
 def _tree(number: int, tree: Tree) -> dict[str, Any]:
@@ -176,7 +179,9 @@ def _head(found: dict[str, Any]) -> str:
         f"{found['library']}"
     ]
     if "classes" in found:
-        lines.append(f"predicts {len(found['classes'])} classes: {listed(found['classes'], 20)}")
+        lines.append(
+            f"predicts {counted(len(found['classes']), 'class')}: {listed(found['classes'], 20)}"
+        )
     elif "outputs" in found:
         lines.append(f"predicts {counted(found['outputs'], 'number')}")
     lines.append(

@@ -1,4 +1,4 @@
-"""Rows of text in columns, and numbers as people read them."""
+"""Rows of text in columns, and sizes of files."""
 
 from __future__ import annotations
 
@@ -25,15 +25,3 @@ def bytes_text(n_bytes: float) -> str:
             return f"{n_bytes:.0f} {unit}" if unit == "B" else f"{n_bytes:.3g} {unit}"
         n_bytes /= 1000
     return f"{n_bytes:.3g} GB"
-
-
-def listed(names: Sequence[object], most: int = 8) -> str:
-    """Names with commas, cut where they are many."""
-    shown = ", ".join(str(name) for name in names[:most])
-    rest = len(names) - most
-    return f"{shown} and {rest} more" if rest > 0 else shown
-
-
-def counted(number: int, noun: str) -> str:
-    """A number and its noun: 1 row, 2 rows."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

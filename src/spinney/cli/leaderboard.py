@@ -7,8 +7,9 @@ from statistics import mean, stdev
 from typing import Any
 
 from spinney.cli.contestants import title_of
-from spinney.cli.layout import align, bytes_text, counted, listed
+from spinney.cli.layout import align, bytes_text
 from spinney.cli.target import CLASSIFICATION
+from spinney.data.wording import counted, listed
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import spinney
 from spinney.cli.errors import CommandError
 from spinney.cli.reading import TABLES
 from spinney.cli.target import CLASSIFICATION, REGRESSION
-from spinney.tree import Tree
+from spinney.inspection.fitted_model import FittedModel, fitted_estimator
 
 
-def load_model(path: str) -> Any:
+def load_model(path: str) -> FittedModel:
     """The fitted estimator in a model file.
 
     Raises
@@ -32,25 +31,9 @@ def load_model(path: str) -> Any:
         raise CommandError(
             f"{path} holds a {type(model).__name__} that was never fitted; fit it and save it again"
         )
-    return model
+    return fitted_estimator(model)
 
 
-def task_of(model: Any) -> str:
+def task_of(fitted: FittedModel) -> str:
     """Classification or regression."""
-    return CLASSIFICATION if hasattr(model, "classes_") else REGRESSION
-
-
-def trees_of(model: Any) -> list[Tree]:
-    """All trees of a model; none if its forest is of another library."""
-    if isinstance(model, Tree):
-        return [model]
-    if hasattr(model, "tree_"):
-        return [model.tree_] if isinstance(model.tree_, Tree) else []
-    if hasattr(model, "trees_"):
-        return list(model.trees_)
-    return trees_of(model.forest) if hasattr(model, "forest") else []
-
-
-def n_outputs_of(model: Any) -> int:
-    """Numbers a regression predicts for each row."""
-    return int(getattr(model, "n_outputs_", 1))
+    return CLASSIFICATION if fitted.is_classifier else REGRESSION

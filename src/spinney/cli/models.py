@@ -11,8 +11,8 @@ from typing import Any
 
 import spinney
 from spinney.cli.errors import UsageError
-from spinney.cli.layout import listed
 from spinney.cli.target import CLASSIFICATION
+from spinney.data.wording import listed
 from spinney.estimators.renamed import renamed_parameters
 
 #: Parameters that have an option of their own.

@@ -17,11 +17,10 @@ from spinney.cli.arguments import add_command, add_json, add_table, format_of
 from spinney.cli.columns import check_known, rows_for, split_names, text_columns
 from spinney.cli.console import Console, plain
 from spinney.cli.errors import OK, CommandError, UsageError
-from spinney.cli.layout import counted
-from spinney.cli.loading import load_model, task_of
+from spinney.cli.loading import load_model
 from spinney.cli.output import STANDARD_OUTPUT, check_output, write_output
 from spinney.cli.reading import Data, read_data
-from spinney.cli.target import REGRESSION
+from spinney.data.wording import counted
 
 DESCRIPTION = """\
 Predict the rows of a table with a stored model.
@@ -39,7 +38,7 @@ EXAMPLES = """
 
 
 def add_parser(commands: Any) -> None:
-    """Tell the parser of this subcommand."""
+    """Add this subcommand to the parser."""
     parser = add_command(
         commands,
         "predict",
@@ -64,15 +63,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Load, read, predict, write."""
     if options.output != STANDARD_OUTPUT:
         check_output(options.output)
-    model = load_model(options.model)
-    if options.proba and task_of(model) == REGRESSION:
+    fitted = load_model(options.model)
+    if options.proba and not fitted.is_classifier:
         raise UsageError(f"--proba: {options.model} predicts numbers, which have no probabilities")
-    data = read_data(options.data, format_of(options), texts=text_columns(model))
+    data = read_data(options.data, format_of(options), texts=text_columns(fitted))
     kept = split_names(options.keep, data.names)
     check_known(kept, data, "--keep")
-    rows = rows_for(model, data, console, aside=kept)
+    rows = rows_for(fitted, data, console, aside=kept)
     columns = {name: data.table.column(name).to_pylist() for name in kept}
-    predicted = predictions(model, rows, with_shares=options.proba)
+    predicted = predictions(fitted.model, rows, with_shares=options.proba)
     twice = [name for name in kept if name in predicted]
     if twice:
         raise CommandError(f"--keep {twice[0]!r}: a column of the result has this name, too")

@@ -15,7 +15,7 @@ from typing import Any
 
 from spinney.cli import csv_faults, foreign
 from spinney.cli.errors import CommandError
-from spinney.cli.layout import listed
+from spinney.data.wording import listed
 
 STANDARD_INPUT = "-"
 INSTALL = "pip install 'spinney[cli]'"

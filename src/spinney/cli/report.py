@@ -13,10 +13,9 @@ from spinney.cli.arguments import add_command, add_table, add_target
 from spinney.cli.console import Console
 from spinney.cli.errors import OK, CommandError
 from spinney.cli.evaluate import read_labelled
-from spinney.cli.layout import listed
-from spinney.cli.loading import load_model, task_of
+from spinney.cli.loading import load_model
 from spinney.cli.output import check_output, write_with
-from spinney.cli.target import CLASSIFICATION
+from spinney.data.wording import listed
 
 DESCRIPTION = """\
 Write one HTML file that shows a model at work on a table: its trees, the hyperplanes of their
@@ -32,7 +31,7 @@ EXAMPLES = """
 
 
 def add_parser(commands: Any) -> None:
-    """Tell the parser of this subcommand."""
+    """Add this subcommand to the parser."""
     parser = add_command(
         commands,
         "report",
@@ -51,31 +50,31 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Load, read, write."""
     check_output(options.output)
-    model = load_model(options.model)
-    if not hasattr(model, "report"):
-        raise CommandError(f"{options.model}: a {type(model).__name__} has no report")
-    X, y = read_labelled(model, options, console)
-    if task_of(model) == CLASSIFICATION:
-        y = labels_of(model, y, options.data)
+    fitted = load_model(options.model)
+    if not hasattr(fitted.model, "report"):
+        raise CommandError(f"{options.model}: a {fitted.model_name} has no report")
+    X, y = read_labelled(fitted, options, console)
+    if fitted.is_classifier:
+        y = labels_of(fitted.model.classes_, y, options.data)
 
     def write(path: Path) -> None:
         with console.only_talk():
-            model.report(path, X, y, image_shape=options.image_shape)
+            fitted.model.report(path, X, y, image_shape=options.image_shape)
 
     write_with(options.output, write, ".html", console)
     return OK
 
 
-def labels_of(model: Any, texts: NDArray[np.str_], name: str) -> NDArray[Any]:
-    """Labels of a model from their texts."""
-    place = {str(label): number for number, label in enumerate(model.classes_)}
+def labels_of(classes: NDArray[Any], texts: NDArray[np.str_], name: str) -> NDArray[Any]:
+    """Labels from their texts."""
+    place = {str(label): number for number, label in enumerate(classes)}
     unknown = sorted(set(texts.tolist()) - set(place))
     if unknown:
         raise CommandError(
             f"{name} has labels that the model does not know ({listed(unknown)}); correct them or "
             "leave these rows out"
         )
-    labels: NDArray[Any] = model.classes_[[place[text] for text in texts.tolist()]]
+    labels: NDArray[Any] = classes[[place[text] for text in texts.tolist()]]
     return labels
 
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from spinney.cli.columns import check_known
 from spinney.cli.console import Console
 from spinney.cli.errors import CommandError, UsageError
-from spinney.cli.layout import counted
 from spinney.cli.reading import Data
+from spinney.data.wording import counted
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 TASKS = (CLASSIFICATION, REGRESSION)

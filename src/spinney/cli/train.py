@@ -17,13 +17,14 @@ import spinney
 from spinney.cli.arguments import add_command, add_json, add_table, add_target, share
 from spinney.cli.console import Console, standard_console
 from spinney.cli.errors import OK, CommandError
-from spinney.cli.layout import bytes_text, counted, listed
-from spinney.cli.loading import trees_of
+from spinney.cli.layout import bytes_text
 from spinney.cli.models import DEFAULT, MODELS, build, parameters_of, when_to_take
 from spinney.cli.output import check_output, say_written
 from spinney.cli.scores import main_score, score_text
 from spinney.cli.target import CLASSIFICATION, TASKS
 from spinney.cli.training import add_columns, add_fitting, categorical_features, read_training
+from spinney.data.wording import counted, listed
+from spinney.inspection.fitted_model import fitted_estimator
 
 DESCRIPTION = f"""\
 Fit a model to a table and store it.
@@ -62,7 +63,7 @@ class _ListParameters(argparse.Action):
 
 
 def add_parser(commands: Any) -> None:
-    """Tell the parser of this subcommand."""
+    """Add this subcommand to the parser."""
     parser = add_command(
         commands,
         "train",
@@ -212,7 +213,7 @@ def _summary(
         "target": options.target,
         "rows": int(rows[0].num_rows),
         "columns": int(rows[0].num_columns),
-        "trees": len(trees_of(estimator)),
+        "trees": len(fitted_estimator(estimator).trees),
         "parameters": int(estimator.n_parameters_),
         "bytes": Path(options.output).stat().st_size,
         "fit_seconds": round(seconds, 3),

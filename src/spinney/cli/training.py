@@ -13,13 +13,13 @@ from spinney.cli.arguments import format_of
 from spinney.cli.columns import check_finite, check_known, split_names
 from spinney.cli.console import Console
 from spinney.cli.errors import CommandError, UsageError
-from spinney.cli.layout import counted, listed
 from spinney.cli.odd_cells import odd_cells, told_cells, ways_out
 from spinney.cli.reading import Data, read_data
 from spinney.cli.target import TASKS, Target, as_y, guess_task, take_target
 from spinney.cli.target_texts import check_target_texts
 from spinney.data.tables.columns import DATETIME, shown_cells
 from spinney.data.tables.texts import FREE, Look, look_at
+from spinney.data.wording import counted, listed
 
 #: Types of Arrow that are text; older releases of it do not know the last.
 _TEXTS = ("string", "large_string", "string_view")

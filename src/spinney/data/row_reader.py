@@ -28,6 +28,7 @@ from spinney.data.tables import (
 from spinney.data.tables.columns import shown_cells
 from spinney.data.tables.table import label_of
 from spinney.data.warn_caller import warn_caller
+from spinney.data.wording import counted
 
 FILL, ERROR = "fill", "error"
 
@@ -111,7 +112,7 @@ class RowReader:
 
     def _warn(self, holes: Holes) -> None:
         told = [
-            f"{label_of(column, self.names)} in {_counted(len(rows))}"
+            f"{label_of(column, self.names)} in {counted(len(rows), 'row')}"
             for column, rows in sorted(holes.items())
         ]
         text = (
@@ -153,7 +154,3 @@ def typical_of(model: object) -> TypicalRow | None:
     of_forest = getattr(getattr(model, "forest", None), "typical_", None)
     typical: TypicalRow | None = getattr(model, "typical_", of_forest)
     return typical
-
-
-def _counted(n_rows: int) -> str:
-    return "1 row" if n_rows == 1 else f"{n_rows:,} rows"

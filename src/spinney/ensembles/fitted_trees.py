@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spinney.tree.convert import from_sklearn
 from spinney.tree.forest import Forest
-from spinney.tree.structure import Tree, breadth_first
+from spinney.tree.structure import Tree, breadth_first, constant_leaves
 
 
 def own_forest(forest: Any) -> Forest | None:
@@ -49,7 +49,7 @@ def trees_with_values(
         leaves = numbers[tree.leaf_nodes]
         place = np.minimum(np.searchsorted(known, leaves), len(known) - 1)
         found = np.where((known[place] == leaves)[:, None], of_tree[place], 0.0)
-        yield _with_constants(tree, found)
+        yield replace(tree, **constant_leaves(found))
 
 
 def _numbered_trees(forest: Any) -> list[tuple[Tree, NDArray[np.int64]]]:
@@ -72,14 +72,3 @@ def _old_numbers(tree: Any) -> NDArray[np.int64]:
     """Number in scikit-learn's tree of each node of ours."""
     order, _, _ = breadth_first(tree.children_left, tree.children_right)
     return order.astype(np.int64)
-
-
-def _with_constants(tree: Tree, values: NDArray[np.float64]) -> Tree:
-    return replace(
-        tree,
-        leaf_kind="constant",
-        leaf_values=values,
-        leaf_indptr=np.zeros(values.size + 1, dtype=np.int64),
-        leaf_indices=np.empty(0, dtype=np.int32),
-        leaf_weights=np.empty(0, dtype=np.float32),
-    )

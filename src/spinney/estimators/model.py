@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,7 +23,7 @@ from spinney import _core
 from spinney.data import Problem, as_rows
 from spinney.data.checks import check_boolean, check_choice, check_integer, check_n_jobs
 from spinney.data.encoded import check_same_categories, encoded_rows, learn_encoding, learn_typical
-from spinney.data.row_reader import RULES, encoding_of, row_reader, typical_of
+from spinney.data.row_reader import RULES, row_reader
 from spinney.data.tables import (
     Table,
     TableEncoding,
@@ -52,7 +51,6 @@ from spinney.fitting.fitted_record import (
 from spinney.fitting.session import Callback, CheckpointPath, Session, run_fit
 from spinney.fitting.sklearn_callbacks import CallbackSupportMixin
 from spinney.inspection.compiled import ClassPredictor, NumberPredictor, compiled
-from spinney.inspection.readout import readout_of
 from spinney.tree.forest import Forest
 from spinney.tree.gains import GainImportances, GainRule, SameForAll
 from spinney.tree.importance import WeightImportances
@@ -60,9 +58,6 @@ from spinney.tree.readout import Readout
 from spinney.tree.route import apply
 from spinney.tree.size import count_flops, count_parameters
 from spinney.tree.structure import Tree
-
-if TYPE_CHECKING:
-    from spinney.inspection.report import Subject
 
 #: Rows that the core gives to one thread in any case.
 FEW_ROWS = 64
@@ -426,12 +421,6 @@ class Model(CallbackSupportMixin, BaseEstimator):
             names = list(getattr(self, "feature_names_in_", unnamed))
         return np.array(names, dtype=object)
 
-    def _names_of_coordinates(self) -> list[str]:
-        return [str(name) for name in self.get_coordinate_names()]
-
-    def _coordinates_of(self, X: Any) -> Rows:
-        return self._checked_rows(X)
-
     def compile(self) -> ClassPredictor | NumberPredictor:
         """A callable that predicts single rows and small batches with little overhead.
 
@@ -498,7 +487,7 @@ class Model(CallbackSupportMixin, BaseEstimator):
         with one_warning():
             return write_report(
                 path,
-                self._subject(),
+                self,
                 X,
                 y,
                 image_shape=image_shape,
@@ -521,30 +510,7 @@ class Model(CallbackSupportMixin, BaseEstimator):
         """A few lines on a fitted model; nothing on others."""
         from spinney.inspection.report import compact_summary
 
-        try:
-            subject = self._subject()
-        except (NotFittedError, TypeError):  # or a refined forest whose trees cannot be read
-            return ""
-        return compact_summary(subject)
-
-    def _subject(self) -> Subject:
-        """The fitted model as reports see it."""
-        from spinney.inspection.explanations.pushes import pushes_of
-        from spinney.inspection.report import Subject
-
-        readout = readout_of(self)
-        names = self._names_of_coordinates()
-        found = typical_of(self)
-        typical = None if found is None else found.coordinates
-        return Subject(
-            self,
-            readout,
-            self._coordinates_of,
-            names,
-            encoding_of(self),
-            typical,
-            lambda rows: pushes_of(self, rows),
-        )
+        return compact_summary(self)
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters, as the constructor does; see :class:`sklearn.base.BaseEstimator`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -234,6 +234,7 @@ class RefinedForest(Model):
     _fitted_loss: str = fitted("a loss of refined forests", is_own_loss)
     score_before_: float = fitted("a number or nan", is_number_or_nan)
     score_after_: float = fitted("a number or nan", is_number_or_nan)
+    importance_type: str = field(default="weight", init=False)  # it has none
     _trees_in: ClassVar[str] = "leaf_values_"
     _not_stored: ClassVar[tuple[str, ...]] = (
         *("n_outputs_", "n_classes_", "encoding_", "typical_"),

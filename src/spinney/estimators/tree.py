@@ -32,12 +32,9 @@ from spinney.fitting.fitted_record import fitted, is_trace, is_tree, whole
 from spinney.fitting.loop import fit_parts
 from spinney.fitting.session import Session
 from spinney.tree.forest import Forest
-from spinney.tree.readout import Readout
+from spinney.tree.readout import UNSEEN, Readout
 from spinney.tree.route import decision_path
 from spinney.tree.structure import Tree
-
-#: Score of a class that never reached a linear leaf, as in the core (`linear_leaf.cpp`).
-UNSEEN_SCORE = -1e200
 
 
 @parameters
@@ -298,7 +295,7 @@ class TAOTreeClassifier(Classifier, SingleTree, OptimisedTree):
         """
         scores = self._totals(X)
         if self.tree_.is_linear:
-            return np.where(scores > UNSEEN_SCORE, log_softmax(scores, axis=1), -np.inf)
+            return np.where(scores > UNSEEN, log_softmax(scores, axis=1), -np.inf)
         with np.errstate(divide="ignore"):
             return np.log(scores)
 

@@ -5,7 +5,7 @@ from spinney.export.dictionary import from_dict, to_dict
 from spinney.export.file import load, save
 from spinney.export.onnx import to_onnx
 from spinney.export.sklearn_trees import to_sklearn
-from spinney.inspection.text import export_text
+from spinney.inspection.tree_text import export_text
 
 __all__ = [
     "CSource",

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from spinney.export.boundary import sum_thresholds
 from spinney.tree.forest import Forest
+from spinney.tree.hyperplanes import hyperplanes, leaf_functions
+from spinney.tree.sparse_rows import row_offsets
 from spinney.tree.structure import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class PackedForest:
+class ExportForest:
     """Splits and leaves numbered through all trees.
 
     Parameters
@@ -102,14 +104,14 @@ class PackedForest:
         return labels
 
 
-def pack(forest: Forest) -> PackedForest:
+def export_forest(forest: Forest) -> ExportForest:
     """The trees of a forest in one set of arrays."""
     trees = forest.trees
-    first_split = _offsets([len(tree.split_nodes) for tree in trees])
-    first_leaf = _offsets([tree.n_leaves for tree in trees])
+    first_split = row_offsets([len(tree.split_nodes) for tree in trees])
+    first_leaf = row_offsets([tree.n_leaves for tree in trees])
     codes = [_codes(*each) for each in zip(trees, first_split, first_leaf, strict=False)]
     bias = np.concatenate([tree.bias[tree.split_nodes] for tree in trees])
-    return PackedForest(
+    return ExportForest(
         children=np.concatenate(
             [
                 np.column_stack([of[tree.left[tree.split_nodes]], of[tree.right[tree.split_nodes]]])
@@ -117,12 +119,12 @@ def pack(forest: Forest) -> PackedForest:
             ]
         ),
         roots=np.array([of[0] for of in codes], dtype=np.int64),
-        weights=sp.vstack([_split_weights(tree) for tree in trees], format="csr"),
+        weights=sp.vstack([hyperplanes(tree)[tree.split_nodes] for tree in trees], format="csr"),
         bias=bias,
         thresholds=sum_thresholds(bias),
         first_leaf=first_leaf,
         leaf_values=np.concatenate([tree.leaf_values for tree in trees]),
-        leaf_weights=sp.vstack([_leaf_weights(tree) for tree in trees], format="csr"),
+        leaf_weights=sp.vstack([leaf_functions(tree) for tree in trees], format="csr"),
         is_linear=np.array([tree.is_linear for tree in trees]),
         depth=max(tree.max_depth for tree in trees),
     )
@@ -134,18 +136,3 @@ def _codes(tree: Tree, first_split: int, first_leaf: int) -> NDArray[np.int64]:
     codes[tree.split_nodes] = first_split + np.arange(len(tree.split_nodes))
     codes[tree.leaf_nodes] = ~(first_leaf + np.arange(tree.n_leaves))
     return codes
-
-
-def _split_weights(tree: Tree) -> sp.csr_matrix:
-    shape = (tree.n_nodes, tree.n_features)
-    every = sp.csr_matrix((tree.split_weights, tree.split_indices, tree.split_indptr), shape=shape)
-    return every[tree.split_nodes]
-
-
-def _leaf_weights(tree: Tree) -> sp.csr_matrix:
-    shape = (tree.n_leaves * tree.n_outputs, tree.n_features)
-    return sp.csr_matrix((tree.leaf_weights, tree.leaf_indices, tree.leaf_indptr), shape=shape)
-
-
-def _offsets(lengths: list[int]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

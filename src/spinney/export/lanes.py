@@ -14,6 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from spinney.tree.sparse_rows import row_offsets
+
 CORE_LANES = 32
 
 
@@ -78,7 +80,7 @@ def sparse_table(hyperplanes: sp.csr_matrix) -> LaneTable:
     lanes = rows * n_lanes + columns % n_lanes
     order = np.argsort(lanes, kind="stable")  # columns stay ascending within a lane
     counts = np.bincount(lanes, minlength=n_rows * n_lanes)
-    first = np.concatenate([[0], np.cumsum(counts)])
+    first = row_offsets(counts)
     slots = np.arange(len(lanes)) - first[lanes[order]]
     shape = (n_rows, int(max(1, counts.max(initial=1))), n_lanes)
     weights, read = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.int32)

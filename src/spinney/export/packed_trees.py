@@ -12,10 +12,11 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from spinney.algorithms.trace import Trace
 from spinney.export.refusal import checked_list, checked_text, refuse
+from spinney.tree.sparse_rows import row_offsets
 from spinney.tree.structure import Tree
 from spinney.tree.validity import FORMS
 
@@ -64,7 +65,7 @@ def pack_trees(trees: Sequence[Tree]) -> Arrays:
     }
     for name, offsets in OFFSETS_OF.items():
         pieces = [_stored(tree, name) for tree in trees]
-        packed[offsets] = _begins([piece.size for piece in pieces])
+        packed[offsets] = row_offsets([piece.size for piece in pieces])
         packed[name] = np.concatenate(pieces)
     return packed
 
@@ -137,7 +138,7 @@ def pack_traces(traces: Sequence[Trace]) -> tuple[Arrays, list[str]]:
     if len(phases) > np.iinfo(np.uint8).max:
         raise ValueError(f"the traces name {len(phases)} phases; at most 255 can be stored.")
     codes = {phase: code for code, phase in enumerate(phases)}
-    packed: Arrays = {"begin": _begins([len(trace.phase) for trace in traces])}
+    packed: Arrays = {"begin": row_offsets([len(trace.phase) for trace in traces])}
     for name, dtype in TRACE_COLUMNS.items():
         columns = [getattr(trace, name) for trace in traces]
         if name == "phase":
@@ -168,11 +169,6 @@ def unpack_traces(packed: Arrays, phases: Any) -> list[Trace]:
         Trace(**{name: column[begin:end] for name, column in columns.items()})
         for begin, end in pairwise(begins)
     ]
-
-
-def _begins(sizes: ArrayLike) -> NDArray[np.int64]:
-    """Where each piece begins, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
 def _check_names(packed: Arrays, wanted: set[str], table: str) -> None:

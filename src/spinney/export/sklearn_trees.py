@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from spinney.data.row_reader import encoding_of, typical_of
 from spinney.export.boundary import axis_thresholds
-from spinney.inspection.readout import readout_of
+from spinney.inspection.fitted_model import FittedModel, fitted_estimator
 from spinney.tree.readout import Readout
 from spinney.tree.structure import Tree
 
@@ -63,18 +62,28 @@ def to_sklearn(model: object) -> Any:
     >>> bool((to_sklearn(tree).predict(X) == tree.predict(X)).all())
     True
     """
-    readout = readout_of(model)
-    refuse_tables(model, "to_sklearn", "try encoding the columns before fit")
+    fitted = fitted_estimator(model)
+    readout, names, typical = fitted.readout, fitted.given_names, fitted.typical
+    _check_reads_numbers(fitted)
     for number, tree in enumerate(readout.forest.trees):
         _check_tree(tree, number)
-    typical = typical_of(model)
     columns = _Columns(
-        getattr(model, "feature_names_in_", None),
+        None if names is None else np.array(names, dtype=object),
         None if typical is None else typical.coordinates,
     )
     if readout.classes is None:
-        return _regressor(readout, columns, is_tree=hasattr(model, "tree_"))
-    return _classifier(readout, columns, is_tree=hasattr(model, "tree_"))
+        return _regressor(readout, columns, is_tree=hasattr(fitted.model, "tree_"))
+    return _classifier(readout, columns, is_tree=hasattr(fitted.model, "tree_"))
+
+
+def _check_reads_numbers(fitted: FittedModel) -> None:
+    """Raise if the model reads frames of mixed columns, which scikit-learn's trees cannot."""
+    if fitted.encoding is not None:
+        raise ValueError(
+            f"to_sklearn reads rows of numbers, but this {fitted.model_name} was fitted to a table "
+            "with categories or missing values; give a model of plain numbers; try encoding the "
+            "columns before fit."
+        )
 
 
 def _check_tree(tree: Tree, number: int) -> None:
@@ -227,12 +236,3 @@ def _node_values(tree: Tree, leaf_values: NDArray[np.float64]) -> NDArray[np.flo
     for node in tree.split_nodes[::-1]:
         sums[node] = sums[tree.left[node]] + sums[tree.right[node]]
     return sums / counts.reshape(-1, *[1] * (sums.ndim - 1))
-
-
-def refuse_tables(model: object, what: str, instead: str) -> None:
-    """Raise if the model reads frames of mixed columns, which `what` cannot."""
-    if encoding_of(model) is not None:
-        raise ValueError(
-            f"{what} reads rows of numbers, but this {type(model).__name__} was fitted to a table "
-            f"with categories or missing values; give a model of plain numbers; {instead}."
-        )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from spinney.data.row_reader import RowReader, row_reader
 from spinney.data.served_rows import PLAIN, ServedRows
-from spinney.inspection.readout import readout_of
+from spinney.inspection.fitted_model import fitted_estimator
 from spinney.tree.readout import Readout
 
 
@@ -169,6 +169,6 @@ class NumberPredictor(Predictor):
 
 def compiled(model: object, n_threads: int) -> ClassPredictor | NumberPredictor:
     """What ``compile`` of a fitted estimator gives."""
-    readout = readout_of(model)
+    readout = fitted_estimator(model).readout
     kind = NumberPredictor if readout.classes is None else ClassPredictor
     return kind(readout, row_reader(model), n_threads)

@@ -11,7 +11,8 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.tree.structure import Tree, breadth_first
+from spinney.tree.sparse_rows import row_offsets
+from spinney.tree.structure import Tree, breadth_first, constant_leaves
 
 
 class SklearnTree(Protocol):
@@ -65,14 +66,10 @@ def from_sklearn(estimator: object) -> Tree:
         left=left,
         right=right,
         bias=bias,
-        split_indptr=np.concatenate([[0], np.cumsum(is_split)]).astype(np.int64),
+        split_indptr=row_offsets(is_split),
         split_indices=source.feature[splits].astype(np.int32),
         split_weights=np.ones(len(splits), dtype=np.float32),
-        leaf_kind="constant",
-        leaf_values=leaf_values,
-        leaf_indptr=np.zeros(leaf_values.size + 1, dtype=np.int64),
-        leaf_indices=np.empty(0, dtype=np.int32),
-        leaf_weights=np.empty(0, dtype=np.float32),
+        **constant_leaves(leaf_values),
     ).check()
 
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney import _core
 from spinney.tree.size import count_parameters
+from spinney.tree.sparse_rows import row_offsets
 from spinney.tree.structure import Tree
 
 
@@ -162,11 +163,11 @@ class Forest:
         n_nodes_ptr : ndarray of int64, shape (n_trees + 1,)
             Columns ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]`` belong to tree ``i``.
         """
-        n_nodes_ptr = _offsets([tree.n_nodes for tree in self.trees])
+        n_nodes_ptr = row_offsets([tree.n_nodes for tree in self.trees])
         leaves = (self.apply(rows, n_threads) + n_nodes_ptr[:-1]).ravel()
         begin, nodes = self._paths(n_nodes_ptr)
         lengths = (begin[1:] - begin[:-1])[leaves]
-        walk_begin = _offsets(lengths)
+        walk_begin = row_offsets(lengths)
         # The k-th entry of a walk is the k-th node of the path to its leaf.
         entries = np.arange(walk_begin[-1]) + np.repeat(begin[leaves] - walk_begin[:-1], lengths)
         indptr = walk_begin[:: self.n_trees]
@@ -182,7 +183,7 @@ class Forest:
             parent < 0, -1, parent + np.repeat(n_nodes_ptr[:-1], np.diff(n_nodes_ptr))
         )
         depth = self._of_nodes(lambda tree: tree.depth)
-        begin = _offsets(depth + 1)
+        begin = row_offsets(depth + 1)
         nodes = np.empty(begin[-1], dtype=np.int64)
         place = begin[1:] - 1  # from the end of each path up to the root, all paths together
         while at.size:
@@ -207,8 +208,3 @@ class Forest:
 
 def _as_weights(tree_weights: ArrayLike) -> NDArray[np.float64]:
     return np.ascontiguousarray(tree_weights, dtype=np.float64)
-
-
-def _offsets(lengths: ArrayLike) -> NDArray[np.int64]:
-    """Where each of several stretches begins, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

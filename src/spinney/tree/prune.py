@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.tree.sparse_rows import take_rows
 from spinney.tree.structure import Tree, breadth_first
 
 
@@ -115,8 +116,8 @@ def _rebuild(
     """Copy the nodes `order` of `tree` into a new tree with the given children."""
     leaves = tree.leaf_index[order[left < 0]]
     leaf_rows = (leaves[:, None] * tree.n_outputs + np.arange(tree.n_outputs)).ravel()
-    split_indptr, split_entries = _take_rows(tree.split_indptr, order)
-    leaf_indptr, leaf_entries = _take_rows(tree.leaf_indptr, leaf_rows)
+    split_indptr, split_entries = take_rows(tree.split_indptr, order)
+    leaf_indptr, leaf_entries = take_rows(tree.leaf_indptr, leaf_rows)
     return Tree(
         n_features=tree.n_features,
         left=left,
@@ -131,13 +132,3 @@ def _rebuild(
         leaf_indices=tree.leaf_indices[leaf_entries],
         leaf_weights=tree.leaf_weights[leaf_entries],
     )
-
-
-def _take_rows(
-    indptr: NDArray[np.int64], rows: NDArray[np.integer[Any]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Row pointer and old entry numbers of the CSR matrix made of the given rows."""
-    lengths = np.diff(indptr)[rows]
-    taken = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    shift = np.repeat(indptr[:-1][rows] - taken[:-1], lengths)
-    return taken, np.arange(taken[-1]) + shift

@@ -36,6 +36,9 @@ Says = Literal["label", "outputs", "probabilities"]
 Finish = Literal["identity", "mean", "shares", "powers", "softmax", "nearest"]
 Totals = NDArray[np.float64]
 
+#: The score of a class that no training row of a linear leaf had is below this.
+UNSEEN = -1e199
+
 
 @dataclass(frozen=True, eq=False)
 class Readout:
@@ -116,6 +119,15 @@ class Readout:
     def said_by(self, tree: Tree, rows: _core.Rows, n_threads: int = 1) -> Totals:
         """What one tree says of each row, before it is weighted."""
         return self._sums(Forest((tree,)), rows, np.ones(1), n_threads)
+
+    def said_for(self, tree: Tree, outputs: Totals) -> Totals:
+        """What a tree says for outputs of its leaves, (n, n_outputs), before it is weighted."""
+        if self.says == "label":
+            votes: Totals = np.eye(tree.n_outputs)[outputs.argmax(axis=1)]
+            return votes
+        if self.says == "probabilities" and tree.is_linear:
+            return softmax(outputs)
+        return outputs
 
     def stages(self, rows: _core.Rows, n_threads: int = 1) -> Iterator[tuple[Readout, Totals]]:
         """The readout and the totals of the first tree, the first two, and so on."""

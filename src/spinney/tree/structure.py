@@ -235,7 +235,6 @@ def children_of(is_split: NDArray[np.bool_]) -> Topology:
     """Children of each node of a breadth-first tree, from which nodes are splits."""
     left = np.full(len(is_split), -1, dtype=np.int32)
     right = left.copy()
-    # The root and the children of the k splits before it are numbered first: 2k + 1 nodes.
     first = 2 * np.arange(np.count_nonzero(is_split)) + 1
     left[is_split] = first
     right[is_split] = first + 1
@@ -273,14 +272,15 @@ def breadth_first(
     return (order, *children_of(left[order] >= 0))
 
 
-def nonzero_rows(
-    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.floating[Any]]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """CSR rows in float32, without the weights that are zero there."""
-    rounded = weights.astype(np.float32)
-    kept = rounded != 0
-    n_before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)  # kept, of the first i
-    return n_before[indptr], indices[kept], rounded[kept]
+def constant_leaves(values: NDArray[np.float64]) -> dict[str, Any]:
+    """Fields of a tree with leaves that answer with these values, (n_leaves, n_outputs)."""
+    return {
+        "leaf_kind": "constant",
+        "leaf_values": values,
+        "leaf_indptr": np.zeros(values.size + 1, dtype=np.int64),
+        "leaf_indices": np.empty(0, dtype=np.int32),
+        "leaf_weights": np.empty(0, dtype=np.float32),
+    }
 
 
 def _interleave(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int32]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.tree.hyperplanes import hyperplane, leaf_function
 from spinney.tree.structure import Tree
 
 
@@ -27,7 +27,7 @@ class _View:
         """Number of splits above the node."""
         return int(self.tree.depth[self.index])
 
-    def _named(self, indices: NDArray[np.int32], weights: NDArray[np.float32]) -> dict[str, float]:
+    def _named(self, indices: NDArray[np.int32], weights: NDArray[np.float64]) -> dict[str, float]:
         names = self.feature_names
         return {names[i]: float(w) for i, w in zip(indices, weights, strict=True)}
 
@@ -38,9 +38,7 @@ class SplitView(_View):
     @property
     def weights(self) -> dict[str, float]:
         """Non-zero weights of the hyperplane by feature name."""
-        tree = self.tree
-        used = slice(*tree.split_indptr[self.index : self.index + 2])
-        return self._named(tree.split_indices[used], tree.split_weights[used])
+        return self._named(*hyperplane(self.tree, self.index))
 
     @property
     def bias(self) -> float:
@@ -74,11 +72,9 @@ class LeafView(_View):
     @property
     def weights(self) -> list[dict[str, float]]:
         """Non-zero weights of each output by feature name; empty for a constant leaf."""
-        tree = self.tree
-        first = int(tree.leaf_index[self.index]) * tree.n_outputs
-        bounds = tree.leaf_indptr[first : first + tree.n_outputs + 1]
-        rows = (slice(start, stop) for start, stop in pairwise(bounds))
-        return [self._named(tree.leaf_indices[used], tree.leaf_weights[used]) for used in rows]
+        leaf = int(self.tree.leaf_index[self.index])
+        outputs = range(self.tree.n_outputs)
+        return [self._named(*leaf_function(self.tree, leaf, output)) for output in outputs]
 
     def __repr__(self) -> str:
         return f"LeafView({self.index}: {np.array2string(self.value, precision=4)})"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spinney.inspection.explanations import branch
-from spinney.inspection.explanations.branch import Steps, nearest_allowed
+from spinney.inspection.explanations.branch import PointLimits, nearest_allowed
 from spinney.inspection.explanations.projection import Polyhedron, nearest_l1, nearest_l2, size
 
 NEAREST = {"l2": nearest_l2, "l1": nearest_l1}
@@ -29,7 +29,7 @@ def contains(body, u):
 def test_no_point_of_the_grid_is_nearer(seed, norm):
     body = random_body(seed)
     steps = np.array([0.5, 1.0, 2.0])
-    u, is_complete = nearest_allowed(body, Steps(norm, steps, 3))
+    u, is_complete = nearest_allowed(body, PointLimits(norm, steps, 3))
     assert is_complete
     grid = (steps * np.array(k) for k in product(range(-8, 9), range(-4, 5), range(-2, 3)))
     costs = [size(point, norm) for point in grid if contains(body, point)]
@@ -45,7 +45,7 @@ def test_no_point_of_the_grid_is_nearer(seed, norm):
 @pytest.mark.parametrize("most", [1, 2])
 def test_no_choice_of_few_columns_is_nearer(seed, norm, most):
     body = random_body(seed, n=4)
-    u, is_complete = nearest_allowed(body, Steps(norm, np.zeros(4), most))
+    u, is_complete = nearest_allowed(body, PointLimits(norm, np.zeros(4), most))
     assert is_complete
     costs = []
     for kept in combinations(range(4), most):
@@ -64,7 +64,7 @@ def test_no_choice_of_few_columns_is_nearer(seed, norm, most):
 
 def test_a_limit_leaves_out_what_is_not_nearer():
     body = Polyhedron(np.eye(2), np.array([1.5, 0.0]), np.full(2, -9.0), np.full(2, 9.0))
-    asked = Steps("l2", np.ones(2), 2)
+    asked = PointLimits("l2", np.ones(2), 2)
     assert nearest_allowed(body, asked, limit=2.1)[0] is not None
     assert nearest_allowed(body, asked, limit=1.9)[0] is None
 
@@ -72,4 +72,4 @@ def test_a_limit_leaves_out_what_is_not_nearer():
 def test_a_search_that_is_cut_short_says_so(monkeypatch):
     monkeypatch.setattr(branch, "MOST_NODES", 1)
     body = Polyhedron(np.ones((1, 2)), np.array([1.5]), np.full(2, -9.0), np.full(2, 9.0))
-    assert nearest_allowed(body, Steps("l2", np.ones(2), 2))[1] is False
+    assert nearest_allowed(body, PointLimits("l2", np.ones(2), 2))[1] is False

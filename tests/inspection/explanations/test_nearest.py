@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from spinney import TAOTreeClassifier, nearest_change
 from spinney.data import as_rows
-from spinney.inspection.explanations import nearest
 from spinney.tree.route import apply, outputs
 from tests.export.models import BUILDERS, fitted, rows_for
 from tests.inspection.explanations.trees import (
@@ -439,18 +438,6 @@ def test_bad_targets_of_numbers_are_refused(options, message):
 def test_several_rows_are_refused():
     with pytest.raises(ValueError, match="x has 2 rows; give one row"):
         nearest_change(as_classifier(diagonal_tree()), np.zeros((2, 2)), scale=1.0)
-
-
-def test_combinations_of_levels_come_in_the_order_of_changes(monkeypatch):
-    spans = [range(-1, 2), range(-1, 3), range(-1, 1)]
-    every = list(nearest._in_order_of_changes(spans, 2))
-    counts = [sum(level >= 0 for level in levels) for levels in every]
-    assert counts == sorted(counts)
-    assert max(counts) == 2
-    monkeypatch.setattr(nearest, "MOST_COMBINATIONS", 3)
-    lazily = list(nearest._in_order_of_changes(spans, 2))
-    assert sorted(lazily) == sorted(every)
-    assert lazily[0] == (-1, -1, -1)
 
 
 def test_routes_of_changed_rows_are_those_of_the_tree():

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from spinney import TAOForestClassifier, explain
 from spinney.inspection.explanations import pushes
 from spinney.inspection.explanations.pushes import pushes_of
+from spinney.inspection.fitted_model import fitted_model
 from tests.inspection.explanations.test_tables import MODELS, table
 from tests.small_models import FORESTS, rows, small_model
 
@@ -20,7 +21,7 @@ def test_rows_of_numbers_get_what_explain_says(name):
     model = small_model(name)
     if hasattr(model, "feature_names_in_"):
         pytest.skip("told of tables below")
-    coordinates = model._subject().coordinates_of(rows()[:4])
+    coordinates = fitted_model(model).coordinates(rows()[:4])
     found = pushes_of(model, coordinates)
     assert found.error == 0
     for number in range(4):
@@ -33,7 +34,7 @@ def test_rows_of_numbers_get_what_explain_says(name):
 
 def test_rows_of_tables_have_one_push_a_column():
     frame, model = table()[:5], MODELS["forest"]
-    found = pushes_of(model, model._subject().coordinates_of(frame))
+    found = pushes_of(model, fitted_model(model).coordinates(frame))
     assert found.of_rows.shape == (5, frame.shape[1])
     for number in range(5):
         for column in explain(model, frame[number : number + 1]).features:

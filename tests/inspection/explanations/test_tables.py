@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from spinney import TAOForestClassifier, TAOTreeClassifier, explain, nearest_change
-from spinney.inspection.explanations import nearest
+from spinney.inspection.explanations import level_settings
 
 N_ROWS = 240
 #: A row that other levels alone bring to another class, in both models.
@@ -121,7 +121,7 @@ def test_levels_can_be_limited():
 
 
 def test_too_many_combinations_are_not_called_exact(monkeypatch):
-    monkeypatch.setattr(nearest, "MOST_COMBINATIONS", 4)
+    monkeypatch.setattr(level_settings, "MOST_COMBINATIONS", 4)
     change = nearest_change(MODELS["tree"], table().iloc[[ROW]], features=["job", "city"])
     assert not change.is_exact
 

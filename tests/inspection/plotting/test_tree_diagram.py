@@ -363,8 +363,8 @@ def test_plot_draws_again() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"tree": 9}, "tree=9 of a model of 3 trees"),
-        ({"tree": None}, "tree=None of a model of 3 trees"),
+        ({"tree": 9}, "tree=9 of a forest of 3 trees"),
+        ({"tree": None}, "tree=None of a forest of 3 trees"),
         ({"tree": True}, "tree=True"),
         ({"image_shape": (2, 2)}, r"image_shape=\(2, 2\) for hyperplanes of 3"),
         ({"image_shape": 3}, "image_shape=3 for"),

@@ -7,6 +7,7 @@ from sklearn import config_context
 from sklearn.base import clone
 
 import spinney
+from spinney.inspection.fitted_model import fitted_model
 from tests.small_models import FORESTS, classes, rows, small_model
 
 
@@ -15,7 +16,7 @@ def test_fitted_models_add_their_summary_to_scikit_learns_diagram(family):
     model = small_model(family)
     shown = model._repr_html_()
     assert "sk-container" in shown
-    assert f"{model._subject().forest.n_parameters:,} parameters" in shown
+    assert f"{fitted_model(model).forest.n_parameters:,} parameters" in shown
     assert model._repr_mimebundle_()["text/html"].count("spinney-summary") == 1
 
 

@@ -6,6 +6,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import confusion_matrix, log_loss, mean_absolute_error, r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from spinney.inspection.fitted_model import fitted_model
 from spinney.inspection.report import figures
 from spinney.inspection.report.rows import answered_rows
 from tests.small_models import classes, numbers, rows, small_model
@@ -17,8 +18,8 @@ def forest():
 
 
 def answered(model, y):
-    subject = model._subject()
-    return subject, answered_rows(subject, rows(), y)
+    fitted = fitted_model(model)
+    return fitted, answered_rows(fitted, rows(), y)
 
 
 def values(found):
@@ -95,7 +96,9 @@ def test_spreads_are_standard_deviations(forest):
 
 def test_training_tells_objectives_and_validation():
     boosted = small_model("tao_boost_classifier")
-    found = figures.training(boosted._subject())
+    found = figures.training(fitted_model(boosted))
     assert found["objectives"] == [trace.objective for trace in boosted.traces_]
     assert found["validation"] == boosted.validation_errors_.tolist()
-    assert figures.training(small_model("greedy_forest_classifier")._subject())["objectives"] == []
+    assert (
+        figures.training(fitted_model(small_model("greedy_forest_classifier")))["objectives"] == []
+    )

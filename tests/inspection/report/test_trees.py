@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from spinney.inspection.fitted_model import fitted_model
 from spinney.inspection.report.blocks import unpack
-from spinney.inspection.report.subject import Rows
-from spinney.inspection.report.trees import packed_trees, tree_arrays
+from spinney.inspection.report.rows import AnsweredRows
+from spinney.inspection.report.trees import page_trees, tree_arrays
+from spinney.tree.hyperplanes import hyperplanes as planes_of
 from tests.export.models import fitted
 from tests.inspection.report.forests import random_forest
 from tests.small_models import FORESTS, small_model
@@ -26,18 +28,15 @@ def hyperplanes(arrays, n_features, name="split"):
 
 
 def dense(tree):
-    rows = np.zeros((tree.n_nodes, tree.n_features))
-    owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.split_indptr))
-    rows[owner, tree.split_indices] = tree.split_weights
-    return rows[tree.split_nodes]
+    return planes_of(tree)[tree.split_nodes].toarray()
 
 
 @pytest.mark.parametrize("family", FORESTS)
 def test_small_trees_are_exact(family):
-    subject = small_model(family)._subject()
-    packed = packed_trees(subject, None, EVERYTHING)
+    model = fitted_model(small_model(family))
+    packed = page_trees(model, None, EVERYTHING)
     assert packed.precision == "float32"
-    for tree, block in zip(subject.forest.trees, packed.blocks, strict=True):
+    for tree, block in zip(model.trees, packed.blocks, strict=True):
         arrays = unpack(block)
         np.testing.assert_array_equal(arrays["isSplit"], tree.left >= 0)
         np.testing.assert_array_equal(arrays["bias"], tree.bias[tree.split_nodes])
@@ -65,11 +64,11 @@ def test_linear_leaves_can_be_rounded_too(precision):
 
 
 def test_large_forests_are_rounded_and_then_cut():
-    subject = random_forest(12, depth=5, n_features=100, n_weights=50)._subject()
-    all_sizes = sum(len(block) for block in packed_trees(subject, None, EVERYTHING).blocks)
+    model = fitted_model(random_forest(12, depth=5, n_features=100, n_weights=50))
+    all_sizes = sum(len(block) for block in page_trees(model, None, EVERYTHING).blocks)
     seen = []
     for budget in (all_sizes, int(0.8 * all_sizes), int(0.5 * all_sizes), int(0.2 * all_sizes)):
-        packed = packed_trees(subject, None, budget)
+        packed = page_trees(model, None, budget)
         assert sum(len(block) for block in packed.blocks) <= budget
         seen.append((packed.precision, len(packed.blocks) == 12))
     assert seen == [("float32", True), ("int16", True), ("int8", True), ("int8", False)]
@@ -79,8 +78,8 @@ def test_rows_of_each_leaf_are_counted_by_class():
     model = small_model("tao_forest_classifier")
     X = np.random.default_rng(0).normal(size=(70, 3)).astype(np.float32)
     truth = np.arange(70) % 3
-    rows = Rows(X, X, model.predict(X), None, truth)
-    for number, block in enumerate(packed_trees(model._subject(), rows, EVERYTHING).blocks):
+    rows = AnsweredRows(X, X, model.predict(X), None, truth)
+    for number, block in enumerate(page_trees(fitted_model(model), rows, EVERYTHING).blocks):
         arrays, tree = unpack(block), model.trees_[number]
         wanted = np.zeros((tree.n_leaves, 3), dtype=int)
         np.add.at(wanted, (tree.leaf_index[model.apply(X)[:, number]], truth), 1)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.tables.number_texts import how_to_read, read_numbers
+from spinney.data.wording import listed
 
 NUMBER, DATETIME, DURATION, TEXT = "number", "datetime", "duration", "text"
 
@@ -241,5 +242,4 @@ def _plain(value: object) -> object:
 
 def shown_cells(cells: Sequence[str], n_shown: int = SHOWN) -> str:
     """The first few of several cells, and how many there are besides."""
-    more = f" and {len(cells) - n_shown:,} more" if len(cells) > n_shown else ""
-    return ", ".join(cells[:n_shown]) + more
+    return listed(cells, n_shown)

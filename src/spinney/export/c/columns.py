@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from spinney.data.tables import Levels, TableEncoding
+from spinney.export.c.literals import escape, string
 from spinney.export.c.tables import Tables
-from spinney.export.c.text import escape, string
 
 DECLARATIONS = """\
 #define NAME_N_COLUMNS COUNT

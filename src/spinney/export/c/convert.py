@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from spinney.data.checks import check_choice
-from spinney.data.row_reader import encoding_of, typical_of
 from spinney.export.boundary import axis_thresholds
 from spinney.export.c import columns, program
+from spinney.export.c.literals import check_name, escape, string
 from spinney.export.c.tables import TYPES, Tables, add_hyperplanes, quantised
-from spinney.export.c.text import check_name, escape, string
-from spinney.export.export_forest import PackedForest, pack
+from spinney.export.export_forest import ExportForest, export_forest
 from spinney.export.lanes import lane_count
-from spinney.inspection.readout import readout_of
+from spinney.inspection.fitted_model import FittedModel, fitted_estimator
 from spinney.tree.readout import Readout
 from spinney.tree.ties import with_rejects
 
@@ -108,13 +107,13 @@ def to_c(
     """
     check_choice("weights", weights, WEIGHTS)
     name = check_name(name)
-    readout = readout_of(model)
-    encoding = encoding_of(model)
-    forest = pack(readout.forest)
+    fitted = fitted_estimator(model)
+    readout, encoding = fitted.readout, fitted.encoding
+    forest = export_forest(readout.forest)
     tables = Tables(name)
     walk = _walk(tables, forest, weights)
     leaves = _leaves(tables, forest, readout, weights)
-    is_filled = encoding is None and _fill(tables, model)
+    is_filled = encoding is None and _fill(tables, fitted)
     code = _program(walk, leaves, readout, forest, is_filled=is_filled)
     declarations, texts = _declarations(readout), ""
     if encoding is not None:
@@ -123,7 +122,7 @@ def to_c(
         code = columns.encode_functions(tables, encoding) + "\n" + code
         texts = "\n" + columns.text_tables(name, encoding)
     parts = {
-        "HEAD": _head(model, readout, forest, tables, weights),
+        "HEAD": _head(fitted, forest, tables, weights),
         "LABELS": _label_lines(readout),
         "TABLES": tables.text() + texts,
     }
@@ -134,7 +133,7 @@ def to_c(
     return source
 
 
-def _walk(tables: Tables, forest: PackedForest, weights: str) -> list[str]:
+def _walk(tables: Tables, forest: ExportForest, weights: str) -> list[str]:
     """Functions that find leaves; adds the tables that they read."""
     tables.add_counts("root", forest.roots, is_signed=True)
     if forest.n_splits == 0:
@@ -156,7 +155,7 @@ def _walk(tables: Tables, forest: PackedForest, weights: str) -> list[str]:
     return [dot, program.LEAF.replace("SCORE", "NAME_split_dot(x, at)")]
 
 
-def _axis_score(tables: Tables, forest: PackedForest) -> str:
+def _axis_score(tables: Tables, forest: ExportForest) -> str:
     """What splits of one column compare with their limits."""
     read, axis_weights = forest.axis_splits
     cuts, is_right_above = axis_thresholds(axis_weights, forest.bias)
@@ -170,7 +169,7 @@ def _axis_score(tables: Tables, forest: PackedForest) -> str:
     return "(float)NAME_sign[at] * x[NAME_column[at]]"
 
 
-def _leaves(tables: Tables, forest: PackedForest, readout: Readout, weights: str) -> list[str]:
+def _leaves(tables: Tables, forest: ExportForest, readout: Readout, weights: str) -> list[str]:
     """Functions that read leaves; adds the tables that they read."""
     is_rounded = weights == "int8"
     if (readout.tree_weights != 1).any():
@@ -187,7 +186,7 @@ def _leaves(tables: Tables, forest: PackedForest, readout: Readout, weights: str
 
 
 def _linear_leaves(
-    tables: Tables, forest: PackedForest, readout: Readout, *, is_rounded: bool
+    tables: Tables, forest: ExportForest, readout: Readout, *, is_rounded: bool
 ) -> list[str]:
     rows, scale = forest.leaf_weights, ""
     if is_rounded:
@@ -205,19 +204,18 @@ def _linear_leaves(
     return [dot, program.SCORES.replace("SCALE", scale)]
 
 
-def _fill(tables: Tables, model: object) -> bool:
+def _fill(tables: Tables, fitted: FittedModel) -> bool:
     """Whether it is known what NaN of plain numbers is filled with; adds the table of it."""
-    typical = typical_of(model)
-    if typical is not None:
-        tables.add("typical", typical.coordinates)
-    return typical is not None
+    if fitted.typical is not None:
+        tables.add("typical", fitted.typical.coordinates)
+    return fitted.typical is not None
 
 
 def _program(
     walk: list[str],
     leaves: list[str],
     readout: Readout,
-    forest: PackedForest,
+    forest: ExportForest,
     *,
     is_filled: bool,
 ) -> str:
@@ -316,36 +314,29 @@ def _declarations(readout: Readout) -> str:
     )
 
 
-def _head(
-    model: object,
-    readout: Readout,
-    forest: PackedForest,
-    tables: Tables,
-    weights: str,
-) -> str:
+def _head(fitted: FittedModel, forest: ExportForest, tables: Tables, weights: str) -> str:
     """The comment at the top: what this is, its columns, its classes, its size."""
     lines = [
-        f"{type(model).__name__} of {forest.n_trees} trees, {forest.n_splits} splits and "
+        f"{fitted.model_name} of {forest.n_trees} trees, {forest.n_splits} splits and "
         f"{forest.n_leaves} leaves, exported by spinney.",
         f"Weights are {weights}. A row goes right at a split if w . x + bias >= 0.",
         f"Tables take {sum(tables.sizes.values())} bytes: "
         + ", ".join(f"{name} {size}" for name, size in tables.sizes.items())
         + ".",
     ]
-    encoding = encoding_of(model)
-    names = getattr(model, "feature_names_in_", None)
-    if encoding is not None:
-        lines += ["Columns:", *columns.described(encoding)]
-    elif names is not None:
-        lines += ["Columns:", *(f"  x[{j}] {escape(str(name))}" for j, name in enumerate(names))]
-    if readout.classes is not None:
-        labels = enumerate(_labels(readout))
+    if fitted.encoding is not None:
+        lines += ["Columns:", *columns.described(fitted.encoding)]
+    elif fitted.given_names is not None:
+        names = enumerate(fitted.given_names)
+        lines += ["Columns:", *(f"  x[{j}] {escape(name)}" for j, name in names)]
+    if fitted.is_classifier:
+        labels = enumerate(_labels(fitted.readout))
         lines += ["Classes:", *(f"  {k} {escape(str(label))}" for k, label in labels)]
     return "/*\n" + "".join(f" * {line}\n" for line in lines) + " */\n"
 
 
 def _file(
-    parts: dict[str, str], declarations: str, code: str, forest: PackedForest, name: str
+    parts: dict[str, str], declarations: str, code: str, forest: ExportForest, name: str
 ) -> str:
     """The whole file. What users have named is put in last, so that nothing looks into it."""
     sizes = {

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spinney.export.c.text import numbers, smallest_type
+from spinney.export.c.literals import numbers, smallest_type
 
 LINE_WIDTH = 110
 LARGEST_CODE = 127

@@ -12,17 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.export.export_forest import PackedForest
+from spinney.export.export_forest import ExportForest
 from spinney.export.lanes import LaneTable, lane_table
 from spinney.export.onnx.graph import Graph
-from spinney.export.onnx.leaves import Rows, folded
+from spinney.export.onnx.leaves import PaddedRows, folded
 from spinney.tree.readout import Readout
 from spinney.tree.ties import TIE_MARGIN, with_rejects
 
 LARGEST = np.finfo(np.float32).max
 
 
-def totals(graph: Graph, rows: Rows, leaves: str, readout: Readout, forest: PackedForest) -> str:
+def totals(
+    graph: Graph, rows: PaddedRows, leaves: str, readout: Readout, forest: ExportForest
+) -> str:
     """What the trees give each row together, float64 of shape (n_rows, n_outputs)."""
     if readout.says == "label":
         said = _votes(graph, _labels(graph, rows, leaves, forest), forest.n_outputs)
@@ -38,7 +40,7 @@ def totals(graph: Graph, rows: Rows, leaves: str, readout: Readout, forest: Pack
     return sums
 
 
-def _labels(graph: Graph, rows: Rows, leaves: str, forest: PackedForest) -> str:
+def _labels(graph: Graph, rows: PaddedRows, leaves: str, forest: ExportForest) -> str:
     """Largest output in the leaf of each tree, (n_rows, n_trees)."""
     if forest.is_linear.any():
         return graph.op("ArgMax", _outputs(graph, rows, leaves, forest), axis=2, keepdims=0)
@@ -53,7 +55,7 @@ def _votes(graph: Graph, labels: str, n_classes: int) -> str:
     return graph.cast(is_label, np.float64)
 
 
-def _outputs(graph: Graph, rows: Rows, leaves: str, forest: PackedForest) -> str:
+def _outputs(graph: Graph, rows: PaddedRows, leaves: str, forest: ExportForest) -> str:
     """What the leaves say, float64 of shape (n_rows, n_trees, n_outputs)."""
     constants = graph.op("Gather", _table(graph, forest.leaf_values), leaves)
     if not forest.is_linear.any():
@@ -77,7 +79,7 @@ def _table(graph: Graph, values: NDArray[np.float64]) -> str:
 
 
 def _by_output(
-    graph: Graph, table: str, leaves: str, forest: PackedForest, lanes: LaneTable
+    graph: Graph, table: str, leaves: str, forest: ExportForest, lanes: LaneTable
 ) -> str:
     """Rows of a table of leaves, as (n_rows, n_trees, n_outputs, width)."""
     found = graph.op("Gather", table, leaves)
@@ -85,7 +87,7 @@ def _by_output(
 
 
 def _leaf_entries(
-    graph: Graph, rows: Rows, leaves: str, forest: PackedForest, table: LaneTable
+    graph: Graph, rows: PaddedRows, leaves: str, forest: ExportForest, table: LaneTable
 ) -> str:
     """Entries of x beside the weights of the leaves, in a shape that broadcasts with them."""
     if table.columns is None:
@@ -110,7 +112,7 @@ def _without_overflow(graph: Graph, sums: str, w: str, x: str, table: LaneTable)
     return graph.op("ScatterND", sums, wrong, graph.last_of_cumsum(products, 1))
 
 
-def _linear_softmax(graph: Graph, said: str, forest: PackedForest) -> str:
+def _linear_softmax(graph: Graph, said: str, forest: ExportForest) -> str:
     """Scores of linear trees as probabilities; what constant leaves say stays."""
     shares = graph.op("Softmax", said, axis=2)
     if forest.is_linear.all():

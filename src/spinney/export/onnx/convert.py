@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from spinney.data.checks import check_choice
-from spinney.data.row_reader import encoding_of, typical_of
-from spinney.export.export_forest import PackedForest, pack
+from spinney.data.tables import TypicalRow
+from spinney.export.export_forest import ExportForest, export_forest
 from spinney.export.onnx import answer
 from spinney.export.onnx.columns import encoded_columns, encoded_matrix, input_columns
 from spinney.export.onnx.graph import Graph
-from spinney.export.onnx.leaves import WALKS, Rows, choose_encoding, padded_rows
-from spinney.inspection.readout import readout_of
+from spinney.export.onnx.leaves import WALKS, PaddedRows, choose_encoding, padded_rows
+from spinney.inspection.fitted_model import FittedModel, fitted_estimator, value_names
 from spinney.tree.readout import Readout
 
 DTYPES = ("float32", "float64")
@@ -66,11 +66,12 @@ def to_onnx(model: object, *, dtype: str = "float32", encoding: str = "auto") ->
     check_choice("dtype", dtype, DTYPES)
     check_choice("encoding", encoding, ENCODINGS)
     onnx = _import_onnx()
-    readout = readout_of(model)
-    forest = pack(readout.forest)
+    fitted = fitted_estimator(model)
+    readout = fitted.readout
+    forest = export_forest(readout.forest)
     _check_encoding(encoding, forest)
     graph = Graph(onnx)
-    given, x = _inputs(graph, model, dtype, forest.n_features)
+    given, x = _inputs(graph, fitted, dtype)
     rows = padded_rows(graph, x, forest.n_features)
     leaves = _walk(graph, rows, forest, encoding)
     sums = answer.totals(graph, rows, leaves, readout, forest)
@@ -82,17 +83,18 @@ def to_onnx(model: object, *, dtype: str = "float32", encoding: str = "auto") ->
         (name, value, onnx.helper.make_tensor_value_info(name, kind, ["n_rows", *shape]))
         for name, value, kind, shape in _outputs(graph, sums, readout, dtype)
     ]
-    about = f"{type(model).__name__} of {forest.n_trees} trees, exported by spinney"
+    about = f"{fitted.model_name} of {forest.n_trees} trees, exported by spinney"
     return graph.model(inputs, outputs, about)
 
 
 def _inputs(
-    graph: Graph, model: object, dtype: str, n_features: int
+    graph: Graph, fitted: FittedModel, dtype: str
 ) -> tuple[list[tuple[str, Any, int]], str]:
     """Name, type and width of each input, and the float32 rows that the trees read."""
-    encoding = encoding_of(model)
+    encoding = fitted.encoding
     if encoding is None:
-        return [("X", dtype, n_features)], _filled(graph, graph.cast("X", np.float32), model)
+        x = _filled(graph, graph.cast("X", np.float32), fitted.typical)
+        return [("X", dtype, fitted.n_columns)], x
     if encoding.is_numeric:
         x = encoded_matrix(graph, graph.cast("X", np.float32), encoding)
         return [("X", dtype, encoding.n_columns)], x
@@ -101,15 +103,14 @@ def _inputs(
     return [(name, kind, 1) for name, kind in columns], x
 
 
-def _filled(graph: Graph, x: str, model: object) -> str:
+def _filled(graph: Graph, x: str, typical: TypicalRow | None) -> str:
     """Plain numbers with what is typical in place of NaN, if the model knows it."""
-    typical = typical_of(model)
     if typical is None:
         return x
     return graph.op("Where", graph.op("IsNaN", x), graph.constant(typical.coordinates[None, :]), x)
 
 
-def _walk(graph: Graph, rows: Rows, forest: PackedForest, encoding: str) -> str:
+def _walk(graph: Graph, rows: PaddedRows, forest: ExportForest, encoding: str) -> str:
     """Leaf of each row in each tree, int64 of shape (n_rows, n_trees)."""
     if forest.n_splits == 0:
         n_rows = graph.op("Shape", rows.x, start=0, end=1)
@@ -130,12 +131,13 @@ def _outputs(
         kind = graph.type_of(answer.label_table(readout).dtype)
         label = answer.labels(graph, sums, readout)
         return [("label", label, kind, []), ("probabilities", values, number, [n_outputs])]
+    name = value_names(1)[0]
     if readout.is_flat:
-        return [("value", graph.op("Squeeze", values, graph.axes(1)), number, [])]
-    return [("value", values, number, [n_outputs])]
+        return [(name, graph.op("Squeeze", values, graph.axes(1)), number, [])]
+    return [(name, values, number, [n_outputs])]
 
 
-def _check_encoding(encoding: str, forest: PackedForest) -> None:
+def _check_encoding(encoding: str, forest: ExportForest) -> None:
     """Raise if trees that read several columns a split shall be written as others."""
     if encoding == "axis" and not forest.is_axis_aligned:
         raise ValueError(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.export.boundary import axis_thresholds
-from spinney.export.export_forest import PackedForest
+from spinney.export.export_forest import ExportForest
 from spinney.export.lanes import LaneTable, full_table, full_width, lane_table
 from spinney.export.onnx.graph import Graph
 
@@ -28,7 +28,7 @@ MOST_SPLITS = 128
 
 
 @dataclass(frozen=True)
-class Rows:
+class PaddedRows:
     """The rows in the forms that the operators want.
 
     Parameters
@@ -43,23 +43,23 @@ class Rows:
     padded: str
 
 
-def padded_rows(graph: Graph, x: str, n_features: int) -> Rows:
+def padded_rows(graph: Graph, x: str, n_features: int) -> PaddedRows:
     """Rows with zeros to the width of a full lane table."""
     n_missing = full_width(n_features) - n_features
     if n_missing == 0:
-        return Rows(x, x)
+        return PaddedRows(x, x)
     zero = graph.constant(np.float32(0))
-    return Rows(x, graph.op("Pad", x, graph.axes(0, 0, 0, n_missing), zero))
+    return PaddedRows(x, graph.op("Pad", x, graph.axes(0, 0, 0, n_missing), zero))
 
 
-def choose_encoding(forest: PackedForest) -> str:
+def choose_encoding(forest: ExportForest) -> str:
     """The encoding that is likely to be fastest, from the shape of the forest."""
     if forest.is_axis_aligned:
         return "axis"
     return "gemm" if forest.n_splits <= MOST_SPLITS * forest.n_trees else "gather"
 
 
-def walk_by_gather(graph: Graph, rows: Rows, forest: PackedForest) -> str:
+def walk_by_gather(graph: Graph, rows: PaddedRows, forest: ExportForest) -> str:
     """One level after the other: each row fetches the hyperplane of the node it is at."""
     # Splits come first and leaves behind them; a leaf is its own child.
     last_split = forest.n_splits - 1
@@ -81,7 +81,7 @@ def walk_by_gather(graph: Graph, rows: Rows, forest: PackedForest) -> str:
     return graph.op("Sub", node, graph.axes(forest.n_splits))
 
 
-def gathered_dot(graph: Graph, rows: Rows, table: LaneTable) -> Callable[[str], str]:
+def gathered_dot(graph: Graph, rows: PaddedRows, table: LaneTable) -> Callable[[str], str]:
     """A function that sums ``w . x`` for row numbers of a table, one or several for each x."""
     weights = graph.constant(table.weights.reshape(len(table.weights), -1))
     x = graph.op("Unsqueeze", rows.padded, graph.axes(1))
@@ -130,7 +130,7 @@ def _lane_shape(graph: Graph, value: str, n_slots: int, n_lanes: int) -> str:
     return graph.op("Concat", kept, graph.axes(n_slots, n_lanes), axis=0)
 
 
-def walk_by_product(graph: Graph, rows: Rows, forest: PackedForest) -> str:
+def walk_by_product(graph: Graph, rows: PaddedRows, forest: ExportForest) -> str:
     """One matrix product for all hyperplanes, then trees that read their sums as columns."""
     table = full_table(forest.weights)
     flat = graph.constant(table.weights.reshape(forest.n_splits, -1))
@@ -146,7 +146,7 @@ def walk_by_product(graph: Graph, rows: Rows, forest: PackedForest) -> str:
     return _ensemble(graph, sums, forest, np.arange(forest.n_splits), forest.thresholds, modes)
 
 
-def _is_near(graph: Graph, rows: Rows, sums: str, forest: PackedForest) -> str:
+def _is_near(graph: Graph, rows: PaddedRows, sums: str, forest: ExportForest) -> str:
     """Which sums are so near to their thresholds that the order of additions may decide.
 
     Two orders of d additions differ by at most the sum of their error bounds times
@@ -176,7 +176,7 @@ def _rounded_up(values: NDArray[np.float64]) -> NDArray[np.float32]:
     return np.nextafter(values.astype(np.float32), np.float32(np.inf))
 
 
-def walk_by_columns(graph: Graph, rows: Rows, forest: PackedForest) -> str:
+def walk_by_columns(graph: Graph, rows: PaddedRows, forest: ExportForest) -> str:
     """Trees of one column a split, which ONNX has operators for."""
     columns, weights = forest.axis_splits
     cuts, is_right_above = axis_thresholds(weights, forest.bias)
@@ -187,7 +187,7 @@ def walk_by_columns(graph: Graph, rows: Rows, forest: PackedForest) -> str:
 def _ensemble(
     graph: Graph,
     values: str,
-    forest: PackedForest,
+    forest: ExportForest,
     columns: NDArray[np.int64],
     limits: NDArray[np.float32],
     modes: NDArray[np.int64],
@@ -226,7 +226,7 @@ def _ensemble(
     return graph.op("Add", graph.cast(found, np.int64), first)
 
 
-WALKS: dict[str, Callable[[Graph, Rows, PackedForest], str]] = {
+WALKS: dict[str, Callable[[Graph, PaddedRows, ExportForest], str]] = {
     "axis": walk_by_columns,
     "gather": walk_by_gather,
     "gemm": walk_by_product,

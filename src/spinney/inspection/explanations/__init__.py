@@ -1,6 +1,7 @@
 """Explanations a person can act on: why a row got its answer, and the least that changes it."""
 
 from spinney.inspection.explanations.change import FeatureChange, NearestChange
+from spinney.inspection.explanations.explain_row import explain
 from spinney.inspection.explanations.explanation import (
     Contribution,
     Explanation,
@@ -10,7 +11,6 @@ from spinney.inspection.explanations.explanation import (
     TreeExplanation,
 )
 from spinney.inspection.explanations.nearest import nearest_change
-from spinney.inspection.explanations.paths import explain
 
 __all__ = [
     "Contribution",

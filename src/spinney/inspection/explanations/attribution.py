@@ -16,7 +16,7 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.inspection.explanations.reading import Floats
+from spinney.inspection.explanations.projection import Floats
 
 #: Columns up to which all orders are counted, by all subsets: 4096 rows.
 MOST_EXACT = 12

@@ -2,7 +2,7 @@
 
 Branch and bound over the relaxation without these wishes: a coordinate between two steps is held
 below or above them; of too many that moved, the largest is held at 0 or counted as one of the few.
-It begins with a point that has what is asked, found by leaving out small coordinates and rounding.
+It begins with a point that has what is limits, found by leaving out small coordinates and rounding.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STILL = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class PointLimits:
     """What is asked of a point beside lying in a polyhedron.
 
     Attributes
@@ -46,7 +46,7 @@ class Steps:
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing is asked."""
+        """Whether nothing is limits."""
         return self.max_changes >= len(self.steps) and not self.steps.any()
 
 
@@ -58,16 +58,16 @@ class _Node:
 
 def nearest_allowed(
     polyhedron: Polyhedron,
-    asked: Steps,
+    limits: PointLimits,
     limit: float = np.inf,
     is_late: Callable[[], bool] = lambda: False,
 ) -> tuple[Floats | None, bool]:
-    """Point of least norm that has what is asked, if its norm is below `limit`.
+    """Point of least norm that has what is limits, if its norm is below `limit`.
 
     Parameters
     ----------
     polyhedron : Polyhedron
-    asked : Steps
+    limits : PointLimits
     limit : float
         Points of this norm and more are of no use.
     is_late : callable
@@ -80,58 +80,58 @@ def nearest_allowed(
         False if the search was cut short, so that a nearer point may exist.
     """
     is_late()
-    if asked.is_free:
-        return SOLVERS[asked.norm](polyhedron), True
-    best = near_allowed(polyhedron, asked)
-    if best is not None and size(best, asked.norm) >= limit:
+    if limits.is_free:
+        return SOLVERS[limits.norm](polyhedron), True
+    best = near_allowed(polyhedron, limits)
+    if best is not None and size(best, limits.norm) >= limit:
         best = None
-    return _branch(polyhedron, asked, best, limit, is_late)
+    return _branch(polyhedron, limits, best, limit, is_late)
 
 
-def near_allowed(polyhedron: Polyhedron, asked: Steps) -> Floats | None:
-    """A point that has what is asked, near the least one; None if none was found."""
-    u = SOLVERS[asked.norm](polyhedron)
-    while u is not None and (n_moved := _n_moved(u)) > asked.max_changes:
-        n_left = max(asked.max_changes, n_moved // 2)
+def near_allowed(polyhedron: Polyhedron, limits: PointLimits) -> Floats | None:
+    """A point that has what is limits, near the least one; None if none was found."""
+    u = SOLVERS[limits.norm](polyhedron)
+    while u is not None and (n_moved := _n_moved(u)) > limits.max_changes:
+        n_left = max(limits.max_changes, n_moved // 2)
         is_small = np.argsort(np.argsort(-np.abs(u), kind="stable"), kind="stable") >= n_left
         polyhedron = _held(polyhedron, is_small)
-        u = SOLVERS[asked.norm](polyhedron)
-    if u is None or not asked.steps.any():
+        u = SOLVERS[limits.norm](polyhedron)
+    if u is None or not limits.steps.any():
         return u
-    if asked.max_changes < len(u):
+    if limits.max_changes < len(u):
         polyhedron = _held(polyhedron, np.abs(u) <= STILL * np.abs(u).max())
-    return _rounded(polyhedron, u, asked)
+    return _rounded(polyhedron, u, limits)
 
 
-def _rounded(polyhedron: Polyhedron, u: Floats, asked: Steps) -> Floats | None:
+def _rounded(polyhedron: Polyhedron, u: Floats, limits: PointLimits) -> Floats | None:
     """A point on whole steps, the nearest of some, moved back step by step."""
     # A point that is half a step of each coordinate inside stays inside when it is rounded.
-    room = np.abs(polyhedron.normals) @ (asked.steps / 2)
-    inner = SOLVERS[asked.norm](replace(polyhedron, offsets=polyhedron.offsets + room))
-    points = [u, inner, _fixed_one_by_one(polyhedron, u, asked)]
-    wholes = [_on_steps(point, asked.steps) for point in points if point is not None]
-    found = [_stepped_back(polyhedron, w, asked) for w in wholes if _contains(polyhedron, w)]
-    return min(found, key=lambda point: size(point, asked.norm), default=None)
+    room = np.abs(polyhedron.normals) @ (limits.steps / 2)
+    inner = SOLVERS[limits.norm](replace(polyhedron, offsets=polyhedron.offsets + room))
+    points = [u, inner, _fixed_one_by_one(polyhedron, u, limits)]
+    wholes = [_on_steps(point, limits.steps) for point in points if point is not None]
+    found = [_stepped_back(polyhedron, w, limits) for w in wholes if _contains(polyhedron, w)]
+    return min(found, key=lambda point: size(point, limits.norm), default=None)
 
 
-def _fixed_one_by_one(polyhedron: Polyhedron, u: Floats, asked: Steps) -> Floats | None:
+def _fixed_one_by_one(polyhedron: Polyhedron, u: Floats, limits: PointLimits) -> Floats | None:
     """A point whose coordinates were fixed on steps, the nearest to one first, half at a time.
 
     Those that have not moved stay free as long as they can make up for others that are rounded.
     """
     while True:
-        whole = _on_steps(u, asked.steps)
+        whole = _on_steps(u, limits.steps)
         apart = np.abs(u - whole)
-        is_open = apart > NEAR * asked.steps
+        is_open = apart > NEAR * limits.steps
         if not is_open.any():
             return u
         order = np.argsort(np.where(is_open, apart, np.inf), kind="stable")
-        other = whole + np.sign(u - whole) * asked.steps
+        other = whole + np.sign(u - whole) * limits.steps
         half = order[: (np.count_nonzero(is_open) + 1) // 2]
         # Where rounding to the nearest step leads out of the polyhedron, the other side may not.
         for chosen, values in ((half, whole), (order[:1], whole), (order[:1], other)):
             fixed = _fixed(polyhedron, chosen, values)
-            moved = SOLVERS[asked.norm](fixed)
+            moved = SOLVERS[limits.norm](fixed)
             if moved is not None:
                 break
         if moved is None:
@@ -158,43 +158,43 @@ def _contains(polyhedron: Polyhedron, u: Floats) -> bool:
     return is_inside and bool(is_bounded.all())
 
 
-def _stepped_back(polyhedron: Polyhedron, u: Floats, asked: Steps) -> Floats:
+def _stepped_back(polyhedron: Polyhedron, u: Floats, limits: PointLimits) -> Floats:
     """A point from which no coordinate can go a step towards 0."""
     has_moved = True
     while has_moved:
         has_moved = False
         for place in np.argsort(-np.abs(u), kind="stable"):
             back = u.copy()
-            back[place] -= np.sign(u[place]) * min(asked.steps[place], abs(u[place]))
-            if asked.steps[place] > 0 and u[place] != 0 and _contains(polyhedron, back):
+            back[place] -= np.sign(u[place]) * min(limits.steps[place], abs(u[place]))
+            if limits.steps[place] > 0 and u[place] != 0 and _contains(polyhedron, back):
                 u, has_moved = back, True
     return u
 
 
 def _branch(
     polyhedron: Polyhedron,
-    asked: Steps,
+    limits: PointLimits,
     best: Floats | None,
     limit: float,
     is_late: Callable[[], bool],
 ) -> tuple[Floats | None, bool]:
-    solve, numbers = SOLVERS[asked.norm], count()
+    solve, numbers = SOLVERS[limits.norm], count()
     waiting: list[tuple[float, int, _Node, Floats]] = []
-    limit = limit if best is None else size(best, asked.norm)
+    limit = limit if best is None else size(best, limits.norm)
 
     def put(node: _Node) -> None:
         u = solve(node.polyhedron)
-        if u is not None and (length := size(u, asked.norm)) < limit:
+        if u is not None and (length := size(u, limits.norm)) < limit:
             heapq.heappush(waiting, (length, next(numbers), node, u))
 
-    put(_Node(polyhedron, np.zeros(len(asked.steps), dtype=np.bool_)))
+    put(_Node(polyhedron, np.zeros(len(limits.steps), dtype=np.bool_)))
     for _ in range(MOST_NODES):
         if not waiting:
             return best, True
         if is_late():
             return best, False
         _, _, node, u = heapq.heappop(waiting)
-        children = _children(node, u, asked)
+        children = _children(node, u, limits)
         if not children:
             # Nodes come in the order of their bounds: the first that has all that is asked wins.
             return u, True
@@ -207,36 +207,36 @@ def _n_moved(u: Floats) -> int:
     return int(np.count_nonzero(np.abs(u) > STILL * np.abs(u).max(initial=0.0)))
 
 
-def _children(node: _Node, u: Floats, asked: Steps) -> list[_Node]:
+def _children(node: _Node, u: Floats, limits: PointLimits) -> list[_Node]:
     """Halves of a node whose best point lacks something; none if it lacks nothing."""
-    if _n_moved(u) > asked.max_changes:
-        return _few_or_fewer(node, u, asked)
-    whole = asked.steps > 0
-    n_steps = np.divide(u, asked.steps, out=np.zeros_like(u), where=whole)
+    if _n_moved(u) > limits.max_changes:
+        return _few_or_fewer(node, u, limits)
+    whole = limits.steps > 0
+    n_steps = np.divide(u, limits.steps, out=np.zeros_like(u), where=whole)
     missing = np.where(whole, np.abs(n_steps - np.rint(n_steps)), 0.0)
     if missing.max(initial=0.0) <= NEAR:
         return []
     place = int(missing.argmax())
-    below = np.floor(n_steps[place]) * asked.steps[place]
+    below = np.floor(n_steps[place]) * limits.steps[place]
     lower, upper = node.polyhedron.lower.copy(), node.polyhedron.upper.copy()
-    upper[place], lower[place] = below, below + asked.steps[place]
+    upper[place], lower[place] = below, below + limits.steps[place]
     return [
         replace(node, polyhedron=replace(node.polyhedron, upper=upper)),
         replace(node, polyhedron=replace(node.polyhedron, lower=lower)),
     ]
 
 
-def _few_or_fewer(node: _Node, u: Floats, asked: Steps) -> list[_Node]:
+def _few_or_fewer(node: _Node, u: Floats, limits: PointLimits) -> list[_Node]:
     """The largest coordinate that is not one of the few yet: held at 0, or one of them."""
     place = int(np.where(node.is_kept, -1.0, np.abs(u)).argmax())
     others = np.zeros(len(u), dtype=np.bool_)
     others[place] = True
     without = replace(node, polyhedron=_held(node.polyhedron, others))
     is_kept = node.is_kept | others
-    if np.count_nonzero(is_kept) > asked.max_changes:
+    if np.count_nonzero(is_kept) > limits.max_changes:
         return [without]
     within = node.polyhedron
-    if np.count_nonzero(is_kept) == asked.max_changes:
+    if np.count_nonzero(is_kept) == limits.max_changes:
         within = _held(within, ~is_kept)
     return [without, _Node(within, is_kept)]
 

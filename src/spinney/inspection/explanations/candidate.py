@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.inspection.explanations.branch import STILL, Steps, near_allowed, nearest_allowed
+from spinney.inspection.explanations.branch import STILL, PointLimits, near_allowed, nearest_allowed
 from spinney.inspection.explanations.goal import Goal
 from spinney.inspection.explanations.moves import Choice
 from spinney.inspection.explanations.projection import Floats, size
@@ -51,14 +51,14 @@ class Setting:
 
     space: Space
     goal: Goal
-    asked: Steps
+    limits: PointLimits
     levels: tuple[int, ...]
     level_cost: float
 
     @property
     def norm(self) -> str:
         """Name of the norm."""
-        return self.asked.norm
+        return self.limits.norm
 
     def cost(self, u: Floats) -> float:
         """Cost of a change of numbers beside that of the categories."""
@@ -72,9 +72,9 @@ class Setting:
         """Whether the model says what is wanted after each change, of no more than may change."""
         moves = self.space.moves
         after = moves.numbers(changes)
-        is_met = self.goal.is_met(self.space.reading.totals(self._rows(after)))
+        is_met = self.goal.is_met(self.space.fitted.totals(self._rows(after)))
         n_moved = np.count_nonzero(after != moves.start, axis=1)
-        return np.asarray(is_met & (n_moved <= self.asked.max_changes) & moves.are_within(after))
+        return np.asarray(is_met & (n_moved <= self.limits.max_changes) & moves.are_within(after))
 
     def _rows(self, after: Floats) -> NDArray[np.float32]:
         moves = self.space.moves
@@ -125,7 +125,7 @@ class Search:
         """Least change into half-spaces, if it can be cheaper than the best so far."""
         polyhedron = spaces.polyhedron(setting.space.moves, margins)
         u, is_complete = nearest_allowed(
-            polyhedron, setting.asked, self.left(setting), self._is_late_for_one_more
+            polyhedron, setting.limits, self.left(setting), self._is_late_for_one_more
         )
         self.is_cut = self.is_cut or not is_complete
         return self._useful(setting, u)
@@ -136,7 +136,7 @@ class Search:
         """A small change into half-spaces, if it is cheaper than the best so far."""
         self.n_solved += 1
         polyhedron = spaces.polyhedron(setting.space.moves, margins)
-        return self._useful(setting, near_allowed(polyhedron, setting.asked))
+        return self._useful(setting, near_allowed(polyhedron, setting.limits))
 
     def _useful(self, setting: Setting, u: Floats | None) -> Floats | None:
         if u is None or setting.cost(u) >= self.limit:

@@ -1,10 +1,8 @@
-"""What a person may change and by how much: arguments of `nearest_change`, checked."""
+"""What a person may change and by how much, as numbers that move and levels to choose from."""
 
 from __future__ import annotations
 
-import math
-import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,51 +19,31 @@ from spinney.data.tables.columns import (
 from spinney.data.tables.encoding import EMPTY
 from spinney.data.tables.levels import Level, level_coordinates
 from spinney.inspection.explanations.moves import Choice, Move, Moves, dtype_limits
-from spinney.inspection.explanations.reading import Reading
 from spinney.inspection.explanations.row import OneRow
+from spinney.inspection.fitted_model import FittedModel
 
-DIRECTIONS = ("up", "down", "both")
 TIMES = (DATETIME, DURATION)
 
 
-def column_number(reading: Reading, key: object, argument: str) -> int:
-    """Column that a name or number means."""
-    names = reading.column_names
-    if isinstance(key, str) and key in names:
-        return names.index(key)
-    is_number = isinstance(key, numbers.Integral) and not isinstance(key, bool)
-    if is_number and -len(names) <= int(key) < len(names):  # type: ignore[call-overload]
-        return int(key) % len(names)  # type: ignore[call-overload,no-any-return]
-    raise ValueError(
-        f"{argument} names the column {key!r}; give one of {list(names[:5])!r}"
-        f"{' …' if len(names) > 5 else ''}, or its number from 0 to {len(names) - 1}."
-    )
-
-
-def by_column(reading: Reading, given: object, argument: str) -> dict[int, Any]:
-    """A mapping from columns by their numbers."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise TypeError(
-            f"{argument} is of type {type(given).__name__}; give a dict from columns; try "
-            f"{{{reading.column_names[0]!r}: ...}}."
-        )
-    return {column_number(reading, key, argument): value for key, value in given.items()}
-
-
-def chosen_columns(reading: Reading, given: object, argument: str) -> list[int]:
-    """Columns by their numbers, ascending."""
-    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray | set | frozenset):
-        raise TypeError(f"{argument}={given!r}; give a list of columns, by name or number.")
-    return sorted({column_number(reading, key, argument) for key in given})
-
-
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """Arguments by column."""
+class ChangeLimits:
+    """What may change, by column; made by `read_limits`.
 
-    reading: Reading
+    Attributes
+    ----------
+    fitted : FittedModel
+    row : OneRow
+    features : list of int
+        Columns that may change.
+    is_named : bool
+        Whether a person named them; else they are all.
+    bounds, directions, scale : dict
+        Where something is said about a column.
+    integer : set of int or None
+        Columns that change by whole numbers; None leaves it to the dtypes.
+    """
+
+    fitted: FittedModel
     row: OneRow
     features: list[int]
     is_named: bool
@@ -84,11 +62,11 @@ class Asked:
         return [self._choice(column) for column in self.features if self._has_levels(column)]
 
     def _has_levels(self, column: int) -> bool:
-        return self.reading.encoding is not None and column in self.reading.encoding.levels
+        return self.fitted.encoding is not None and column in self.fitted.encoding.levels
 
     def _is_movable(self, column: int) -> bool:
         """Whether a column holds a number that can be moved: a hole cannot."""
-        encoding = self.reading.encoding
+        encoding = self.fitted.encoding
         if self._has_levels(column) or self.scale.get(column, 1.0) == 0:
             return False
         if encoding is not None and encoding.kind(column) == EMPTY:
@@ -98,13 +76,13 @@ class Asked:
             return True
         if self.is_named:
             raise ValueError(
-                f"features names {self.reading.column_names[column]!r}, which is missing in x: "
+                f"features names {self.fitted.column_names[column]!r}, which is missing in x: "
                 "there is nothing to change it from; give a value first, or leave it out."
             )
         return False
 
     def _move(self, column: int) -> Move:
-        encoding, given = self.reading.encoding, self.row.table.columns[column]
+        encoding, given = self.fitted.encoding, self.row.table.columns[column]
         start, dtype = float(given.numbers[0]), self.row.dtype(column)
         lower, upper = self._limits(column, start, dtype)
         whole = self.row.is_whole(column) if self.integer is None else column in self.integer
@@ -136,7 +114,7 @@ class Asked:
 
     def _interval(self, column: int) -> tuple[float, float]:
         """Bounds of a number as numbers, also those of dates."""
-        name, given = self.reading.column_names[column], self.bounds[column]
+        name, given = self.fitted.column_names[column], self.bounds[column]
         if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
             raise ValueError(
                 f"bounds[{name!r}]={given!r}; give (low, high), with None where there is no bound."
@@ -150,7 +128,7 @@ class Asked:
         return low, high
 
     def _choice(self, column: int) -> Choice:
-        encoding = self.reading.encoding
+        encoding = self.fitted.encoding
         assert encoding is not None
         levels = encoding.levels[column]
         known = sorted({*levels.own, *levels.known}, key=lambda level: (str(type(level)), level))
@@ -167,7 +145,7 @@ class Asked:
         return Choice(column, options, slice(first, first + width), codes, cost)
 
     def _allowed_levels(self, column: int, known: list[Level]) -> list[Level]:
-        name, given = self.reading.column_names[column], self.bounds[column]
+        name, given = self.fitted.column_names[column], self.bounds[column]
         if isinstance(given, str) or not isinstance(given, Sequence | set | frozenset):
             raise ValueError(f"bounds[{name!r}]={given!r}; give a list of levels.")
         unknown = [level for level in given if level not in known]
@@ -177,85 +155,6 @@ class Asked:
                 f"{known[:5]!r}{' …' if len(known) > 5 else ''}."
             )
         return [level for level in known if level in given]
-
-
-def read_scale(reading: Reading, scale: object, data: Any) -> dict[int, float] | None:
-    """What a change of 1 is in each column; None if nobody said."""
-    if scale is None and data is None:
-        return None
-    spread: dict[int, float] = {}
-    if data is not None:
-        spread = _spread(reading, data)
-    if scale is None:
-        return spread
-    n_columns = len(reading.column_names)
-    if isinstance(scale, Mapping):
-        chosen = by_column(reading, scale, "scale")
-    elif np.ndim(scale) == 0:  # type: ignore[arg-type]
-        chosen = dict.fromkeys(range(n_columns), scale)
-    else:
-        values = np.asarray(scale)
-        if values.shape != (n_columns,):
-            raise ValueError(
-                f"scale has shape {values.shape}; give a number, one a column ({n_columns}), or a "
-                "dict from columns; try data=X_train for their standard deviations."
-            )
-        chosen = dict(enumerate(values.tolist()))
-    for column, value in chosen.items():
-        spread[column] = _positive(value, reading.column_names[column])
-    return spread
-
-
-def _spread(reading: Reading, data: Any) -> dict[int, float]:
-    """Standard deviation of each column of numbers in some rows."""
-    deviations = reading.encode(data).astype(np.float64).std(axis=0)
-    places = _number_coordinates(reading).items()
-    return {column: float(deviations[coordinate]) for column, coordinate in places}
-
-
-def _positive(value: Any, name: str) -> float:
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not is_number or not 0 < float(value) < math.inf:
-        raise ValueError(f"scale of {name!r} is {value!r}; give a number above 0.")
-    return float(value)
-
-
-def read_bounds(reading: Reading, row: OneRow, given: object, data: Any) -> dict[int, Any]:
-    """Bounds by column; "data" is the range that each number has there, or in the row itself."""
-    if not isinstance(given, str):
-        return by_column(reading, given, "bounds")
-    if given != "data" or data is None:
-        raise ValueError(
-            f"bounds={given!r}{'' if data is not None else ' without data'}; give a dict from "
-            'columns to (low, high), or "data" together with data=X_train.'
-        )
-    rows = reading.encode(data).astype(np.float64)
-    bounds: dict[int, Any] = {}
-    for column, coordinate in _number_coordinates(reading).items():
-        origin = 0.0 if reading.encoding is None else float(reading.encoding.origin[column])
-        own = row.table.columns[column].numbers
-        values = np.append(rows[:, coordinate] + origin, own[~np.isnan(own)])
-        bounds[column] = (float(values.min()), float(values.max()))
-    return bounds
-
-
-def _number_coordinates(reading: Reading) -> dict[int, int]:
-    """Coordinate of each column that is a number, a date or a duration."""
-    if reading.encoding is None:
-        return {column: column for column in range(len(reading.column_names))}
-    kinds = [coordinate.kind for coordinate in reading.encoding.coordinates]
-    places = enumerate(reading.columns.tolist())
-    return {column: place for place, column in places if kinds[place] in ("number", *TIMES)}
-
-
-def read_directions(reading: Reading, given: object) -> dict[int, str]:
-    """Which way columns may go."""
-    directions = by_column(reading, given, "directions")
-    for column, direction in directions.items():
-        if direction not in DIRECTIONS:
-            name = reading.column_names[column]
-            raise ValueError(f'directions[{name!r}]={direction!r}; give "up", "down" or "both".')
-    return directions
 
 
 def _as_number(value: Any, kind: str, name: str) -> float:

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from spinney.data.tables.moments import moment
-from spinney.inspection.explanations.reading import UNSEEN
+from spinney.data.wording import counted
 from spinney.inspection.explanations.words import (
     Markup,
     element,
     number,
-    plural,
     signed,
     span,
     table,
     value_text,
 )
+from spinney.tree.readout import UNSEEN
 
 Row = tuple[float, ...]
 
@@ -304,7 +304,7 @@ class Explanation:
         for tree in self._most_decisive()[:max_trees]:
             lines += ["", *_tree_lines(self, tree, max_terms)]
         if len(self.trees) > max_trees:
-            lines += ["", f"… {plural(len(self.trees) - max_trees, 'more tree')}"]
+            lines += ["", f"… {counted(len(self.trees) - max_trees, 'more tree')}"]
         if len(self.trees) > 1:
             lines += ["", *self._sum_lines()]
         return "\n".join(lines)
@@ -338,7 +338,7 @@ class Explanation:
             said += f" ({number(self.answer[self.output], 3)})"
         if len(self.trees) == 1:
             return said
-        return f"{said}: {self.combination} of {plural(len(self.trees), 'tree')}"
+        return f"{said}: {self.combination} of {counted(len(self.trees), 'tree')}"
 
     def _push_lines(self) -> list[str]:
         """What the columns add, the largest first, in words and figures."""
@@ -373,7 +373,7 @@ class Explanation:
         push = sum(feature.push for feature in left_out)
         if not left_out:
             return []
-        return [f"… {plural(len(left_out), 'more column')}, {self._push_text(push)}"]
+        return [f"… {counted(len(left_out), 'more column')}, {self._push_text(push)}"]
 
     def _push_text(self, push: float) -> str:
         """A part of a probability, or of a number."""
@@ -401,7 +401,7 @@ class Explanation:
         """What adds up to one of the totals, the largest parts first."""
         if "vote" in self.combination and self.combination != "soft vote":
             n_for = sum(tree.adds[output] > 0 for tree in self.trees)
-            return f"votes of {plural(n_for, 'tree')}"
+            return f"votes of {counted(n_for, 'tree')}"
         trees = sorted(self.trees, key=lambda tree: -abs(tree.adds[output]))
         parts = [f"tree {tree.number} {signed(tree.adds[output])}" for tree in trees[:4]]
         if len(trees) > 4:

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.inspection.explanations.reading import Floats, Reading
+from spinney.inspection.explanations.projection import Floats
+from spinney.inspection.fitted_model import FittedModel
 
 
 @dataclass(frozen=True, eq=False)
 class Goal:
     """What the prediction is to become: other classes, or an interval of one output."""
 
-    reading: Reading
+    fitted: FittedModel
     is_wanted: NDArray[np.bool_]
     low: float = -math.inf
     high: float = math.inf
@@ -25,7 +26,7 @@ class Goal:
 
     def is_met(self, totals: Floats) -> NDArray[np.bool_]:
         """Whether totals of shape (n_rows, n_outputs) give a wanted prediction."""
-        readout = self.reading.readout
+        readout = self.fitted.readout
         if readout.classes is None:
             numbers = readout.finished(totals)[:, self.output]
             return np.asarray((numbers >= self.low) & (numbers <= self.high))
@@ -36,7 +37,7 @@ class Goal:
         return np.asarray(wanted & (readout.labels(totals) == readout.classes[best]))
 
 
-def read_goal(reading: Reading, totals: Floats, target: object, output: int) -> Goal:
+def read_goal(fitted: FittedModel, totals: Floats, target: object, output: int) -> Goal:
     """What the prediction is to become.
 
     Raises
@@ -44,24 +45,24 @@ def read_goal(reading: Reading, totals: Floats, target: object, output: int) -> 
     ValueError
         If `target` is no class, or no interval for a regression.
     """
-    classes = reading.readout.classes
+    classes = fitted.readout.classes
     if classes is None:
-        return _interval_goal(reading, target, output)
+        return _interval_goal(fitted, target, output)
     is_wanted = np.ones(len(classes), dtype=np.bool_)
     if target is None:
-        is_wanted[classes == reading.readout.labels(totals)[0]] = False
-        return Goal(reading, is_wanted)
+        is_wanted[classes == fitted.readout.labels(totals)[0]] = False
+        return Goal(fitted, is_wanted)
     is_wanted = np.array([bool(label == target) for label in classes.tolist()], dtype=np.bool_)
     if not is_wanted.any():
         raise ValueError(
             f"target={target!r} is no class of the model; give one of {classes[:10].tolist()!r}, "
             "or None for any other than the present one."
         )
-    return Goal(reading, is_wanted)
+    return Goal(fitted, is_wanted)
 
 
-def _interval_goal(reading: Reading, target: object, output: int) -> Goal:
-    n_outputs = reading.forest.n_outputs
+def _interval_goal(fitted: FittedModel, target: object, output: int) -> Goal:
+    n_outputs = fitted.forest.n_outputs
     if not isinstance(output, numbers.Integral) or not 0 <= output < n_outputs:
         raise ValueError(f"output={output!r}; give the number of an output, 0 to {n_outputs - 1}.")
     if not isinstance(target, Sequence) or isinstance(target, str) or len(target) != 2:
@@ -73,4 +74,4 @@ def _interval_goal(reading: Reading, target: object, output: int) -> Goal:
     ends = (-math.inf if low is None else float(low), math.inf if high is None else float(high))
     if not ends[0] <= ends[1]:
         raise ValueError(f"target={target!r}; the first number must not be above the second.")
-    return Goal(reading, np.ones(n_outputs, dtype=np.bool_), *ends, int(output))
+    return Goal(fitted, np.ones(n_outputs, dtype=np.bool_), *ends, int(output))

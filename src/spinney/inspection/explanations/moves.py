@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spinney.data.tables.columns import MICROSECONDS_A_DAY
 from spinney.data.tables.levels import Level
-from spinney.inspection.explanations.reading import Floats
+from spinney.inspection.explanations.projection import Floats
 from spinney.inspection.explanations.row import Value
 
 

@@ -1,48 +1,31 @@
-"""The smallest change of a row that changes what a model says of it."""
+"""The smallest change of a row that changes what a model says of it.
+
+The arguments become a `ChangeTask`: a goal, numbers that may move and categories that may change.
+:mod:`~spinney.inspection.explanations.change_search` searches it, and
+:mod:`~spinney.inspection.explanations.change_result` writes the best change into the row.
+"""
 
 from __future__ import annotations
 
-import math
 import numbers
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice, product
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from spinney.data.tables import warned_once
-from spinney.inspection.explanations.branch import Steps
-from spinney.inspection.explanations.candidate import Candidate, Search, Setting, level_costs
-from spinney.inspection.explanations.change import FeatureChange, NearestChange
-from spinney.inspection.explanations.change_limits import (
-    Asked,
-    chosen_columns,
-    read_bounds,
-    read_directions,
-    read_scale,
-)
-from spinney.inspection.explanations.goal import Goal, read_goal
-from spinney.inspection.explanations.many_trees import search_forest
-from spinney.inspection.explanations.moves import Choice, Moves
-from spinney.inspection.explanations.one_tree import search_tree
-from spinney.inspection.explanations.paths import prediction_of
-from spinney.inspection.explanations.projection import SOLVERS, Floats
-from spinney.inspection.explanations.proof import prove
-from spinney.inspection.explanations.reading import Reading, read_model
-from spinney.inspection.explanations.row import OneRow, Value, read_row
-from spinney.inspection.explanations.space import Space
-
-#: Combinations of levels that are tried, at most.
-MOST_COMBINATIONS = 2000
-
-#: Combinations of levels for which a forest is searched where a proof does not end.
-MOST_SEARCHES = 16
-
-#: Rows of `data` that a search for a forest begins at.
-MOST_HINTS = 200
+from spinney.inspection.explanations.candidate import Search
+from spinney.inspection.explanations.change import NearestChange
+from spinney.inspection.explanations.change_arguments import read_limits
+from spinney.inspection.explanations.change_result import no_change, no_change_needed, result_of
+from spinney.inspection.explanations.change_search import search_change
+from spinney.inspection.explanations.change_task import ChangeTask
+from spinney.inspection.explanations.explain_row import prediction_of
+from spinney.inspection.explanations.goal import read_goal
+from spinney.inspection.explanations.projection import SOLVERS
+from spinney.inspection.explanations.row import read_row
+from spinney.inspection.fitted_model import fitted_estimator
 
 Key = str | int
 
@@ -132,175 +115,29 @@ def nearest_change(
     >>> bool(tree.predict(change.changed)[0] == 1)
     True
     """
-    reading = read_model(model)
-    row = read_row(x, len(reading.column_names))
-    coordinates = reading.encode(row.matrix)
+    fitted = fitted_estimator(model)
+    row = read_row(x, fitted.n_columns)
+    coordinates = fitted.dense_coordinates(row.matrix)
     _check_options(norm, max_changes, budget)
-    totals = reading.totals(coordinates)
-    goal = read_goal(reading, totals, target, output)
-    asked = _read_asked(reading, row, features, bounds, directions, integer, scale, data)
-    moves, choices = asked.moves(), asked.choices()
+    totals = fitted.totals(coordinates)
+    goal = read_goal(fitted, totals, target, output)
+    limits = read_limits(fitted, row, features, bounds, directions, integer, scale, data)
+    moves, choices = limits.moves(), limits.choices()
     if scale is None and data is None and len(moves) > 1:
         raise ValueError(
             f"{len(moves)} numbers may change, but nothing says how changes of them compare; give "
             "data, whose standard deviations are the scale, or scale; try data=X_train."
         )
-    prediction = prediction_of(reading, totals)
+    prediction = prediction_of(fitted, totals)
     if goal.is_met(totals)[0]:
-        return _already(row, prediction, norm)
+        return no_change_needed(row, prediction, norm)
     if not goal.is_wanted.any():
-        return _none("the model knows no other class", prediction, norm, is_exact=True)
+        return no_change("the model knows no other class", prediction, norm, is_exact=True)
     most = len(moves) + len(choices) if max_changes is None else int(max_changes)
-    problem = _Problem(reading, row, coordinates[0], goal, moves, choices, norm, most)
+    task = ChangeTask(fitted, row, coordinates[0], goal, moves, choices, norm, most)
     search = Search(time.monotonic() + budget)
-    is_exact = problem.run(search, data)
-    return problem.result(search, prediction, is_exact)
-
-
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """Everything that does not change during the search."""
-
-    reading: Reading
-    row: OneRow
-    coordinates: NDArray[np.float32]
-    goal: Goal
-    moves: Moves
-    choices: list[Choice]
-    norm: str
-    max_changes: int
-
-    @property
-    def has_all_levels(self) -> bool:
-        """Whether all combinations of levels are tried."""
-        n_combinations = math.prod(len(choice.levels) + 1 for choice in self.choices)
-        return n_combinations <= MOST_COMBINATIONS
-
-    def settings(self) -> list[Setting]:
-        """Combinations of levels, those that cost least first."""
-        spans = [range(-1, len(choice.levels)) for choice in self.choices]
-        combinations = _in_order_of_changes(spans, self.max_changes)
-        found = [self._setting(levels) for levels in islice(combinations, MOST_COMBINATIONS)]
-        return sorted(found, key=lambda setting: setting.level_cost)
-
-    def _setting(self, levels: tuple[int, ...]) -> Setting:
-        coordinates = self.coordinates.copy()
-        for choice, level in zip(self.choices, levels, strict=True):
-            if level >= 0:
-                coordinates[choice.coordinates] = choice.codes[level]
-        n_left = self.max_changes - sum(level >= 0 for level in levels)
-        steps = np.where(self.moves.is_whole, 1.0 / self.moves.scale, 0.0)
-        return Setting(
-            Space(self.reading, self.moves, coordinates),
-            self.goal,
-            Steps(self.norm, steps, n_left),
-            levels,
-            level_costs(self.choices, levels, self.norm),
-        )
-
-    def run(self, search: Search, data: Any) -> bool:
-        """Search all settings; whether the best change is proven to be the least."""
-        settings = self.settings()
-        if self.reading.forest.n_trees == 1:
-            is_proven = self._search_tree(search, settings)
-        else:
-            self._try_levels(search, settings)
-            is_proven = len(self.moves) == 0 or self._search_forest(search, settings, data)
-        return is_proven and self.has_all_levels and not search.is_cut
-
-    def _search_tree(self, search: Search, settings: list[Setting]) -> bool:
-        for setting in settings:
-            if setting.level_cost >= search.limit or search.is_late():
-                break
-            search_tree(setting, search)
-        return True
-
-    def _search_forest(self, search: Search, settings: list[Setting], data: Any) -> bool:
-        """Search and prove the first setting; prove the others, or search them if that fails."""
-        hints, is_proven = self._hints(data), True
-        for number, setting in enumerate(settings):
-            if setting.level_cost >= search.limit or search.is_late():
-                break
-            is_searched = number == 0
-            if is_searched:
-                search_forest(setting, search, hints)
-            if not prove(setting, search):
-                is_proven = False
-                if not is_searched and number < MOST_SEARCHES:
-                    search_forest(setting, search, hints)
-        return is_proven
-
-    def _try_levels(self, search: Search, settings: list[Setting]) -> None:
-        """Offer changes of categories alone."""
-        for setting in settings:
-            if setting.level_cost >= search.limit or search.is_late():
-                return
-            search.offer(setting, np.zeros(len(self.moves)))
-
-    def _hints(self, data: Any) -> Floats:
-        """Changes towards the nearest of the given rows that have a wanted prediction."""
-        if data is None or len(self.moves) == 0:
-            return np.empty((0, len(self.moves)))
-        rows = self.reading.encode(data)
-        is_wanted = self.goal.is_met(self.reading.totals(rows))
-        values = rows[is_wanted][:, self.moves.coordinates].astype(np.float64)
-        changes = (values + self.moves.origin - self.moves.start) / self.moves.scale
-        order = np.argsort(np.linalg.norm(changes, axis=1), kind="stable")[:MOST_HINTS]
-        return np.asarray(changes[order])
-
-    def result(self, search: Search, prediction: Any, is_exact: bool) -> NearestChange:
-        """What was found, checked once more on the row that is returned."""
-        if search.best is None:
-            return _none(_why_none(is_exact), prediction, self.norm, is_exact, search.n_solved)
-        best = search.best
-        changed = self.row.with_values(self._values(best))
-        again = read_row(changed, self.row.n_columns)
-        totals = self.reading.totals(self.reading.encode(again.matrix))
-        if not self.goal.is_met(totals)[0]:
-            raise RuntimeError(
-                "the changed row, written back into its container, has another prediction than "
-                "before; please report this with the model and the row; try a row of float64."
-            )
-        new = prediction_of(self.reading, totals)
-        changes = _told(self, best, again)
-        how = "the smallest change" if is_exact else "a small change, not proven the smallest"
-        reason = f"{how} from {prediction} to {new}, of size {best.cost:.4g} ({self.norm})"
-        return NearestChange(
-            True, is_exact, reason, prediction, new, changed, changes, best.cost, self.norm,
-            search.n_solved,
-        )  # fmt: skip
-
-    def _values(self, best: Candidate) -> dict[int, Value]:
-        values = self.moves.values(best.numbers)
-        for choice, level in zip(self.choices, best.levels, strict=True):
-            if level >= 0:
-                values[choice.column] = choice.levels[level]
-        return values
-
-
-def _read_asked(
-    reading: Reading,
-    row: OneRow,
-    features: Any,
-    bounds: Any,
-    directions: Any,
-    integer: Any,
-    scale: Any,
-    data: Any,
-) -> Asked:
-    """Arguments by column."""
-    n_columns = len(reading.column_names)
-    chosen = None if features is None else chosen_columns(reading, features, "features")
-    return Asked(
-        reading,
-        row,
-        list(range(n_columns)) if chosen is None else chosen,
-        chosen is not None,
-        read_bounds(reading, row, bounds, data),
-        read_directions(reading, directions),
-        None if integer is None else set(chosen_columns(reading, integer, "integer")),
-        read_scale(reading, scale, data) or {},
-    )
+    is_exact = search_change(task, search, data)
+    return result_of(task, search, prediction, is_exact)
 
 
 def _check_options(norm: str, max_changes: int | None, budget: float) -> None:
@@ -311,67 +148,3 @@ def _check_options(norm: str, max_changes: int | None, budget: float) -> None:
         raise ValueError(f"max_changes={max_changes!r}; give an integer >= 1, or None for any.")
     if not isinstance(budget, numbers.Real) or not budget > 0:
         raise ValueError(f"budget={budget!r}; give seconds above 0.")
-
-
-def _in_order_of_changes(spans: Sequence[range], max_changes: int) -> Iterable[tuple[int, ...]]:
-    """Combinations of levels, those that change few columns first; -1 is no change."""
-    n_changes = range(min(len(spans), max_changes) + 1)
-    if math.prod(len(span) for span in spans) <= MOST_COMBINATIONS:
-        every = sorted(product(*spans), key=lambda levels: sum(level >= 0 for level in levels))
-        yield from (levels for levels in every if sum(k >= 0 for k in levels) <= n_changes[-1])
-        return
-    for count in n_changes:
-        yield from _changing(spans, count)
-
-
-def _changing(spans: Sequence[range], count: int) -> Iterable[tuple[int, ...]]:
-    """Combinations of levels in which `count` columns change."""
-    if not spans:
-        if count == 0:
-            yield ()
-        return
-    if count <= len(spans) - 1:
-        yield from ((-1, *rest) for rest in _changing(spans[1:], count))
-    if count >= 1:
-        for level in spans[0][1:]:
-            yield from ((level, *rest) for rest in _changing(spans[1:], count - 1))
-
-
-def _told(problem: _Problem, best: Candidate, changed: OneRow) -> tuple[FeatureChange, ...]:
-    """The columns that changed, the most costly first."""
-    moves, names = problem.moves, problem.reading.column_names
-    told = []
-    for place in np.flatnonzero(best.numbers != moves.start):
-        column = int(moves.columns[place])
-        difference = float(best.numbers[place] - moves.start[place])
-        before, after = problem.row.value(column), changed.value(column)
-        cost = abs(difference) / float(moves.scale[place])
-        told.append(FeatureChange(names[column], before, after, difference, cost))
-    for choice, level in zip(problem.choices, best.levels, strict=True):
-        if level >= 0:
-            before, after = problem.row.value(choice.column), changed.value(choice.column)
-            told.append(FeatureChange(names[choice.column], before, after, None, choice.cost))
-    return tuple(sorted(told, key=lambda change: -change.cost))
-
-
-def _already(row: OneRow, prediction: Any, norm: str) -> NearestChange:
-    reason = f"the prediction is {prediction} already, no change is needed"
-    changed = row.with_values({})
-    return NearestChange(True, True, reason, prediction, prediction, changed, (), 0.0, norm, 0)
-
-
-def _none(
-    reason: str, prediction: Any, norm: str, is_exact: bool, n_solved: int = 0
-) -> NearestChange:
-    return NearestChange(
-        False, is_exact, reason, prediction, None, None, (), math.inf, norm, n_solved
-    )
-
-
-def _why_none(is_exact: bool) -> str:
-    if is_exact:
-        return "no change of these columns within their bounds leads to a wanted prediction"
-    return (
-        "no change was found, but one may exist: try more features, wider bounds, a larger budget, "
-        "or data with rows of a wanted prediction"
-    )

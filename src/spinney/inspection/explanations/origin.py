@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.data.tables.columns import DATETIME, DURATION
 from spinney.data.tables.encoding import TableEncoding
 from spinney.data.tables.moments import moment
-from spinney.inspection.explanations.reading import Floats, Reading
+from spinney.inspection.explanations.projection import Floats
 from spinney.inspection.explanations.words import span
+from spinney.inspection.fitted_model import FittedModel
 
 Value = float | int | bool | str | None
 """A value of a column for people: dates as text, None where it is missing."""
@@ -47,26 +48,26 @@ class Origin:
     is_known: bool = True
 
 
-def read_origin(reading: Reading, data: ArrayLike | None = None) -> Origin:
+def read_origin(fitted: FittedModel, data: ArrayLike | None = None) -> Origin:
     """The typical row of given rows, or else the one that the model stores."""
     if data is not None:
-        rows = reading.encode(data).astype(np.float64)
-        typical = typical_coordinates(reading.encoding, rows)
-        return Origin(typical, _values_of(reading.encoding, typical), rows.std(axis=0))
-    spread = np.ones(reading.forest.n_features)
-    if reading.typical is not None:
-        stored = reading.typical.values(reading.encoding)
-        values = tuple(_shown(reading.encoding, column, v) for column, v in enumerate(stored))
-        return Origin(reading.typical.coordinates, values, spread)
+        rows = fitted.dense_coordinates(data).astype(np.float64)
+        typical = typical_coordinates(fitted.encoding, rows)
+        return Origin(typical, _values_of(fitted.encoding, typical), rows.std(axis=0))
+    spread = np.ones(fitted.forest.n_features)
+    if fitted.typical is not None:
+        stored = fitted.typical.values(fitted.encoding)
+        values = tuple(_shown(fitted.encoding, column, v) for column, v in enumerate(stored))
+        return Origin(fitted.typical.coordinates, values, spread)
     warnings.warn(
-        f"this {type(reading.model).__name__} knows no typical row, as it was made by an older "
+        f"this {fitted.model_name} knows no typical row, as it was made by an older "
         "version or from the trees of another library: columns are measured from 0, wherever that "
         "is; give rows to compare with; try data=X_train.",
         UserWarning,
         stacklevel=3,
     )
-    zeros = np.zeros(reading.forest.n_features, dtype=np.float32)
-    return Origin(zeros, _values_of(reading.encoding, zeros), spread, is_known=False)
+    zeros = np.zeros(fitted.forest.n_features, dtype=np.float32)
+    return Origin(zeros, _values_of(fitted.encoding, zeros), spread, is_known=False)
 
 
 def typical_coordinates(encoding: TableEncoding | None, rows: Floats) -> NDArray[np.float32]:

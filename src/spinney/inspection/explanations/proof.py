@@ -79,7 +79,7 @@ def prove(setting: Setting, search: Search) -> bool:
 
     The best change so far is where it begins: the better it is, the less is left to look at.
     """
-    trees = setting.space.reading.forest.trees
+    trees = setting.space.fitted.trees
     if any(tree.is_linear for tree in trees):
         return False
     of_trees = [_leaves(setting, number) for number in range(len(trees))]
@@ -126,16 +126,17 @@ class _Waiting:
 
 
 def _leaves(setting: Setting, number: int) -> _Leaves:
-    reading, goal = setting.space.reading, setting.goal
-    tree = reading.forest.trees[number]
-    adds = float(reading.readout.tree_weights[number]) * reading.adds(tree, tree.leaf_values)
+    fitted, goal = setting.space.fitted, setting.goal
+    tree = fitted.trees[number]
+    readout = fitted.readout
+    adds = float(readout.tree_weights[number]) * readout.said_for(tree, tree.leaf_values)
     distances = setting.space.leaf_distances(number, setting.norm)[tree.leaf_nodes]
     return _Leaves(tree.leaf_nodes, distances, _leads(goal, adds))
 
 
 def _leads(goal: Goal, adds: Floats) -> Floats:
     """Leads that numbers added to the outputs, (n_rows, n_outputs), give; see `_Leaves`."""
-    if goal.reading.is_classifier:
+    if goal.fitted.is_classifier:
         wanted, unwanted = adds[:, goal.is_wanted], adds[:, ~goal.is_wanted]
         return np.asarray(wanted[:, :, None] - unwanted[:, None, :])
     number = adds[:, [goal.output]]
@@ -160,14 +161,14 @@ def _next_tree(reach: _Reach, part: _Part) -> int | None:
 
 def _can_be_met(goal: Goal, of_trees: list[_Leaves], reach: _Reach, part: _Part) -> bool:
     """Whether the leaves in reach could add up to a wanted answer, each lead by itself."""
-    readout = goal.reading.readout
+    readout = goal.fitted.readout
     leads = _leads(goal, readout.offsets[None, :])[0]
     for tree, of_tree in enumerate(of_trees):
         leaf = part.leaves.get(tree)
         at_leaf = None if leaf is None else int(np.searchsorted(of_tree.nodes, leaf))
         leads = leads + (reach.most[tree] if at_leaf is None else of_tree.leads[at_leaf])
-    if goal.reading.is_classifier:
+    if goal.fitted.is_classifier:
         return bool((leads >= -ROOM).all(axis=1).any())
-    n_outputs = goal.reading.forest.n_outputs
+    n_outputs = goal.fitted.forest.n_outputs
     ends = readout.finished(np.repeat([[leads[0, 0]], [-leads[1, 0]]], n_outputs, axis=1))[:, 0]
     return bool(ends[0] >= goal.low - ROOM and ends[1] <= goal.high + ROOM)

@@ -15,7 +15,8 @@ from spinney.inspection.explanations.attribution import (
     Attribution,
     attribute,
 )
-from spinney.inspection.explanations.reading import Floats, Reading, read_model
+from spinney.inspection.explanations.projection import Floats
+from spinney.inspection.fitted_model import FittedModel, fitted_estimator
 
 #: Trees that rows are sent through for all rows together, and how many coordinates of a row take as
 #: long to write as a tree to ask: about two seconds.
@@ -53,33 +54,33 @@ def pushes_of(model: object, rows: Any) -> Pushes | None:
     rows : float32 ndarray or CSR matrix of shape (n_rows, n_coordinates)
         Rows as the trees read them.
     """
-    reading = read_model(model)
-    n_columns = len(np.unique(reading.columns[reading.is_weighed]))
-    work = rows.shape[0] * (reading.forest.n_trees + rows.shape[1] // COORDINATES_A_TREE)
+    fitted = fitted_estimator(model)
+    n_columns = len(np.unique(fitted.columns[fitted.is_weighed]))
+    work = rows.shape[0] * (fitted.forest.n_trees + rows.shape[1] // COORDINATES_A_TREE)
     n_asked = min(MOST_WORK // work, MOST_ASKED)
     is_enough = n_asked >= (n_columns + 1) * FEWEST_ORDERS
     is_exact = n_columns <= MOST_EXACT and n_asked >= 2**n_columns
-    if reading.typical is None or not (is_enough or is_exact):
+    if fitted.typical is None or not (is_enough or is_exact):
         return None
-    of_rows = np.zeros((rows.shape[0], len(reading.column_names)), dtype=np.float32)
+    of_rows = np.zeros((rows.shape[0], len(fitted.column_names)), dtype=np.float32)
     error = 0.0
     for number in range(rows.shape[0]):
         row = rows[[number]]
         dense = np.asarray(row.toarray() if sp.issparse(row) else row, dtype=np.float32)
-        found = _attribution(reading, dense, n_asked)
-        best = int(reading.totals(dense)[0].argmax()) if reading.is_classifier else 0
+        found = _attribution(fitted, dense, n_asked)
+        best = int(fitted.totals(dense)[0].argmax()) if fitted.is_classifier else 0
         of_rows[number, : len(found.adds)] = found.adds[:, best]
         error = max(error, float(found.errors[:, best].max(initial=0.0)))
-    return Pushes(of_rows, reading.answers(reading.typical.coordinates[None, :])[0], error)
+    return Pushes(of_rows, fitted.answers(fitted.typical.coordinates[None, :])[0], error)
 
 
-def _attribution(reading: Reading, row: NDArray[np.float32], n_asked: int) -> Attribution:
-    assert reading.typical is not None
+def _attribution(fitted: FittedModel, row: NDArray[np.float32], n_asked: int) -> Attribution:
+    assert fitted.typical is not None
     return attribute(
-        reading.answers,
-        reading.typical.coordinates,
+        fitted.answers,
+        fitted.typical.coordinates,
         row[0],
-        reading.columns,
-        reading.is_weighed,
+        fitted.columns,
+        fitted.is_weighed,
         most_asked=n_asked,
     )

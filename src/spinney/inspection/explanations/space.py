@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from spinney.inspection.explanations.goal import Goal
 from spinney.inspection.explanations.moves import Moves
 from spinney.inspection.explanations.projection import Floats, Polyhedron
-from spinney.inspection.explanations.reading import UNSEEN, Reading
-from spinney.tree import Tree
+from spinney.inspection.fitted_model import FittedModel
+from spinney.tree.hyperplanes import hyperplanes, leaf_functions
+from spinney.tree.readout import UNSEEN
+from spinney.tree.sparse_rows import row_offsets
 
 #: Bound on the relative error of a rounded coordinate, a rounded product and a float32 sum.
 ROUNDING = 2.0**-21
@@ -65,13 +67,13 @@ class Space:
 
     Attributes
     ----------
-    reading : Reading
+    fitted : FittedModel
     moves : Moves
     coordinates : float32 ndarray of shape (n_coordinates,)
         What the trees read if no number moves.
     """
 
-    reading: Reading
+    fitted: FittedModel
     moves: Moves
     coordinates: NDArray[np.float32]
 
@@ -85,14 +87,14 @@ class Space:
     @cached_property
     def first(self) -> NDArray[np.int64]:
         """First node of each tree, numbered through all trees, and the number of all."""
-        lengths = [tree.n_nodes for tree in self.reading.forest.trees]
-        return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        return row_offsets([tree.n_nodes for tree in self.fitted.trees])
 
     @cached_property
     def _planes(self) -> HyperPlanes:
+        trees = self.fitted.trees
         return HyperPlanes.of(
-            sp.vstack([_hyperplanes(tree) for tree in self.reading.forest.trees], format="csr"),
-            np.concatenate([tree.bias for tree in self.reading.forest.trees]),
+            sp.vstack([hyperplanes(tree) for tree in trees], format="csr").astype(np.float64),
+            np.concatenate([tree.bias for tree in trees]),
             self,
         )
 
@@ -123,7 +125,7 @@ class Space:
 
     def on_way(self, number: int, leaf: int) -> HalfSpaces:
         """The half-spaces on the way to a leaf of a tree."""
-        tree = self.reading.forest.trees[number]
+        tree = self.fitted.trees[number]
         nodes, signs = [], []
         while (above := int(tree.parent[leaf])) >= 0:
             nodes.append(above + int(self.first[number]))
@@ -142,7 +144,7 @@ class Space:
         scores : ndarray, optional
             From where; as of `all_scores`. Default: from no change.
         """
-        tree = self.reading.forest.trees[number]
+        tree = self.fitted.trees[number]
         nodes = slice(int(self.first[number]), int(self.first[number + 1]))
         scores = (self._planes.scores if scores is None else scores)[nodes]
         sizes = self._dual_sizes(norm)[nodes]
@@ -157,20 +159,15 @@ class Space:
             distances[tree.right[splits]] = np.maximum(distances[splits], to_right)
         return distances
 
+    @cached_property
+    def _leaf_functions(self) -> list[sp.csr_matrix]:
+        return [leaf_functions(tree).astype(np.float64) for tree in self.fitted.trees]
+
     def leaf_functions(self, number: int, leaf: int) -> HyperPlanes:
         """Outputs of a linear leaf as functions of the change."""
-        tree = self.reading.forest.trees[number]
+        tree = self.fitted.trees[number]
         first = int(tree.leaf_index[leaf]) * tree.n_outputs
-        bounds = tree.leaf_indptr[first : first + tree.n_outputs + 1]
-        used = slice(int(bounds[0]), int(bounds[-1]))
-        weights = sp.csr_matrix(
-            (
-                tree.leaf_weights[used].astype(np.float64),
-                tree.leaf_indices[used],
-                bounds - bounds[0],
-            ),
-            shape=(tree.n_outputs, tree.n_features),
-        )
+        weights = self._leaf_functions[number][first : first + tree.n_outputs]
         return HyperPlanes.of(weights, tree.leaf_values[tree.leaf_index[leaf]], self)
 
 
@@ -217,7 +214,7 @@ def answer_regions(space: Space, goal: Goal, leaf: int) -> list[HalfSpaces]:
     interval of a number is two.
     """
     functions = space.leaf_functions(0, leaf)
-    readout = space.reading.readout
+    readout = space.fitted.readout
     weight = float(readout.tree_weights[0])
     if readout.says != "label":
         functions = HyperPlanes(
@@ -256,9 +253,3 @@ def _largest(functions: HyperPlanes, label: int) -> HalfSpaces:
         functions.scores[label] - functions.scores[others],
         functions.sizes[label] + functions.sizes[others],
     )
-
-
-def _hyperplanes(tree: Tree) -> sp.csr_matrix:
-    shape = (tree.n_nodes, tree.n_features)
-    weights = tree.split_weights.astype(np.float64)
-    return sp.csr_matrix((weights, tree.split_indices, tree.split_indptr), shape=shape)

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import html
-import math
+
+from spinney.data.wording import rounded
 
 DIGITS = 4
 
 
 def number(value: float, digits: int = DIGITS) -> str:
-    """`value` rounded to some significant digits, without needless zeros."""
-    if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else str(value)
-    magnitude = math.floor(math.log10(abs(value)))
-    if not -5 <= magnitude < 7:
-        return f"{value:.{digits - 1}e}"
-    decimals = max(0, digits - 1 - magnitude)
-    text = f"{value:.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if decimals else text
+    """`value` with few digits."""
+    return rounded(value, digits)
 
 
 def signed(value: float, digits: int = DIGITS) -> str:
@@ -35,13 +29,6 @@ def value_text(value: float | str | bool | None, digits: int = DIGITS) -> str:
 def span(days: float) -> str:
     """A duration."""
     return f"{number(days)} days"
-
-
-def plural(count: int, noun: str) -> str:
-    """``1 tree``, ``2 trees``; nouns in -f take -ves."""
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count} {noun[:-1]}ves" if noun.endswith("f") else f"{count} {noun}s"
 
 
 class Markup(str):

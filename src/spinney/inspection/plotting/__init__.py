@@ -12,7 +12,7 @@ from spinney.inspection.plotting.decision_regions import DecisionRegionsDisplay
 from spinney.inspection.plotting.error_curve import ErrorCurveDisplay
 from spinney.inspection.plotting.gallery import HyperplaneGalleryDisplay
 from spinney.inspection.plotting.importance import FeatureImportanceDisplay
-from spinney.inspection.plotting.path import RegularizationPathDisplay
+from spinney.inspection.plotting.regularization_path import RegularizationPathDisplay
 from spinney.inspection.plotting.trace import TraceDisplay
 from spinney.inspection.plotting.tree_diagram import TreeDisplay, plot_tree
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.tree.hyperplanes import hyperplane
 from spinney.tree.structure import Tree
 
 Polygon = NDArray[np.float64]
@@ -81,11 +82,9 @@ def split_segments(
 
 def _line(tree: Tree, node: int, coordinates: tuple[int, int]) -> tuple[NDArray[np.float64], float]:
     """Weights of the two coordinates, and the bias."""
-    used = slice(*tree.split_indptr[node : node + 2])
-    weights = dict(
-        zip(tree.split_indices[used].tolist(), tree.split_weights[used].tolist(), strict=True)
-    )
-    normal = np.array([weights.get(coordinate, 0.0) for coordinate in coordinates])
+    features, weights = hyperplane(tree, node)
+    of_feature = dict(zip(features.tolist(), weights.tolist(), strict=True))
+    normal = np.array([of_feature.get(coordinate, 0.0) for coordinate in coordinates])
     return normal, float(tree.bias[node])
 
 

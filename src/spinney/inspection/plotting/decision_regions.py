@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.inspection.arguments import (
+    Names,
+    check_predicts,
+    checked_class_names,
+    checked_count,
+    checked_names,
+)
+from spinney.inspection.fitted_model import FittedModel, fitted_model
 from spinney.inspection.plotting.canvas import axes_or_new, check_matplotlib, figure_of
 from spinney.inspection.plotting.cells import Segments, split_segments
 from spinney.inspection.plotting.colors import SEQUENTIAL, class_colors
-from spinney.inspection.plotting.fitted import (
-    Names,
-    check_predicts,
-    checked_count,
-    column_names,
-    encoding_of,
-    names_of_classes,
-    tree_of,
-    trees_of,
-)
-from spinney.inspection.plotting.text import plain
+from spinney.inspection.plotting.lettering import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,26 +118,26 @@ class DecisionRegionsDisplay:
         (2, 2)
         """
         check_matplotlib()
-        _check_plane(model)
+        fitted = fitted_model(model)
+        _check_plane(fitted)
         points = _as_points(X)
         n_points = checked_count("grid_resolution", grid_resolution, least=2)
         axes = [_stretch(points[:, column], n_points) for column in (0, 1)]
         xx0, xx1 = np.meshgrid(*axes)
-        said = np.asarray(model.predict(_like(X, model, xx0.ravel(), xx1.ravel())))
+        said = np.asarray(model.predict(_like(X, fitted, xx0.ravel(), xx1.ravel())))
         if said.ndim > 1:
             raise ValueError(
                 f"the model predicts {said.shape[1]} numbers a row; give a model of one target."
             )
-        classes = getattr(model, "classes_", None)
+        classes = fitted.readout.classes
         frame = (axes[0][0], axes[0][-1], axes[1][0], axes[1][-1])
-        n_classes = 0 if classes is None else len(classes)
-        labels = column_names(model, feature_names)
+        labels = checked_names("feature_names", feature_names, fitted.column_names, "columns")
         display = cls(
             xx0=xx0,
             xx1=xx1,
             response=_places(said, classes).reshape(xx0.shape),
-            segments=_segments(model, trees, frame),
-            class_names=names_of_classes(model, class_names, n_classes),
+            segments=_segments(fitted, trees, frame),
+            class_names=checked_class_names(fitted, class_names),
             points=None if y is None else points,
             targets=None if y is None else _places(np.asarray(y), classes),
             labels=(labels[0], labels[1]),
@@ -224,17 +222,15 @@ class DecisionRegionsDisplay:
         )
 
 
-def _check_plane(model: Any) -> None:
+def _check_plane(fitted: FittedModel) -> None:
     """Raise unless a model reads two columns of numbers."""
-    trees_of(model)
-    check_predicts(model)
-    if int(model.n_features_in_) != 2:
+    check_predicts(fitted.model)
+    if fitted.n_columns != 2:
         raise ValueError(
-            f"the model reads {model.n_features_in_} columns; regions are drawn for 2; try a "
+            f"the model reads {fitted.n_columns} columns; regions are drawn for 2; try a "
             "model of two columns, or sklearn.inspection.DecisionBoundaryDisplay."
         )
-    encoding = encoding_of(model)
-    if encoding is not None and not encoding.is_numeric:
+    if fitted.encoding is not None and not fitted.encoding.is_numeric:
         raise ValueError(
             "the model reads categories, text or dates, which are no axis of a plane; give a model "
             "of two columns of numbers."
@@ -242,18 +238,18 @@ def _check_plane(model: Any) -> None:
 
 
 def _segments(
-    model: Any, trees: str | int | None, frame: tuple[float, float, float, float]
+    fitted: FittedModel, trees: str | int | None, frame: tuple[float, float, float, float]
 ) -> Segments:
     """Lines of the chosen trees, tree by tree."""
     if trees is None:
         chosen = []
     elif trees == "all":
-        chosen = list(enumerate(trees_of(model)))
+        chosen = list(enumerate(fitted.trees))
     elif isinstance(trees, str):
         raise ValueError(f"trees={trees!r}; give 'all', the number of a tree, or None.")
     else:
-        chosen = [tree_of(model, trees)]
-    coordinates = _coordinates(encoding_of(model))
+        chosen = [fitted.tree(trees)]
+    coordinates = _coordinates(fitted.encoding)
     parts = [split_segments(tree, coordinates, frame, number) for number, tree in chosen]
     none = np.empty(0, dtype=np.int64)
     return Segments(
@@ -284,13 +280,15 @@ def _stretch(values: NDArray[np.float64], n_points: int) -> NDArray[np.float64]:
     return np.linspace(low - margin, high + margin, n_points)
 
 
-def _like(X: Any, model: Any, first: NDArray[np.float64], second: NDArray[np.float64]) -> Any:
+def _like(
+    X: Any, fitted: FittedModel, first: NDArray[np.float64], second: NDArray[np.float64]
+) -> Any:
     """Rows in a frame if the model knows the names of its columns, else in an array."""
-    if not hasattr(model, "feature_names_in_"):
+    if fitted.given_names is None:
         return np.column_stack([first, second])
     import narwhals as nw
 
-    columns = dict(zip(model.feature_names_in_, (first, second), strict=True))
+    columns = dict(zip(fitted.given_names, (first, second), strict=True))
     frame = nw.from_native(X, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return np.column_stack([first, second])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
+from spinney.inspection.arguments import check_predicts
 from spinney.inspection.plotting.canvas import (
     axes_or_new,
     check_matplotlib,
@@ -18,9 +19,8 @@ from spinney.inspection.plotting.canvas import (
     whole_numbers,
 )
 from spinney.inspection.plotting.colors import FEW, line_colors
-from spinney.inspection.plotting.fitted import check_predicts
+from spinney.inspection.plotting.lettering import number, plain
 from spinney.inspection.plotting.staged import Stage, staged_parameters, staged_predictions
-from spinney.inspection.plotting.text import number, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

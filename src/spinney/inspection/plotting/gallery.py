@@ -9,20 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.data import Matrix
+from spinney.data.wording import counted
+from spinney.inspection.arguments import (
+    Names,
+    checked_count,
+    checked_names,
+    checked_spread,
+    checked_targets,
+)
+from spinney.inspection.fitted_model import FittedModel, fitted_model
 from spinney.inspection.plotting.canvas import axes_or_new, check_matplotlib, figure_of
 from spinney.inspection.plotting.colors import PALE, QUIET, weight_colors
-from spinney.inspection.plotting.fitted import (
-    Names,
-    check_same_length,
-    checked_count,
-    checked_spread,
-    coordinate_names,
-    indicators,
-    node_totals,
-    rows_of,
-    tree_of,
-    trees_of,
-)
 from spinney.inspection.plotting.hyperplane import (
     Hyperplane,
     checked_image_shape,
@@ -30,7 +27,8 @@ from spinney.inspection.plotting.hyperplane import (
     hyperplane_of,
     picture_of,
 )
-from spinney.inspection.plotting.text import count, fitted_to, plain, plural
+from spinney.inspection.plotting.lettering import count, fitted_to, plain
+from spinney.inspection.plotting.reached import node_totals
 from spinney.tree.structure import Tree
 
 if TYPE_CHECKING:
@@ -140,13 +138,15 @@ class HyperplaneGalleryDisplay:
         1797
         """
         check_matplotlib()
-        chosen = list(enumerate(trees_of(model))) if tree is None else [tree_of(model, tree)]
-        n_features = chosen[0][1].n_features
+        fitted = fitted_model(model)
+        chosen = list(enumerate(fitted.trees)) if tree is None else [fitted.tree(tree)]
+        n_features = fitted.forest.n_features
         shape = checked_image_shape(image_shape, n_features)
-        names = coordinate_names(model, feature_names, n_features)
-        rows = None if X is None else rows_of(model, X)
+        own = fitted.coordinate_names
+        names = checked_names("feature_names", feature_names, own, "coordinates")
+        rows = None if X is None else fitted.coordinates(X)
         spread, scaled_by = checked_spread(scale, rows, n_features)
-        splits = _splits_of(chosen, model, rows, y)
+        splits = _splits_of(chosen, fitted, rows, y)
         order = splits.order(sort_by)[: checked_count("max_planes", max_planes, least=1)]
         by_number = dict(chosen)
         planes = [
@@ -216,7 +216,7 @@ class HyperplaneGalleryDisplay:
         n_drawn = len(self.hyperplanes)
         which = f"{count(n_drawn)} of " if n_drawn < self.n_all else ""
         drawn = "weights" if self.scaled_by is None else f"weights × {self.scaled_by}"
-        return f"{which}{plural(self.n_all, 'hyperplane')}: {drawn}"
+        return f"{which}{counted(self.n_all, 'hyperplane')}: {drawn}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +244,7 @@ class _Splits:
 
 
 def _splits_of(
-    chosen: list[tuple[int, Tree]], model: Any, rows: Matrix | None, y: ArrayLike | None
+    chosen: list[tuple[int, Tree]], fitted: FittedModel, rows: Matrix | None, y: ArrayLike | None
 ) -> _Splits:
     """All splits of the chosen trees, and what the rows and targets tell of them."""
     n_rows: list[NDArray[np.float64]] = []
@@ -254,8 +254,7 @@ def _splits_of(
     if y is not None:
         if rows is None:
             raise ValueError("y was given without X; give the rows that it belongs to.")
-        targets = indicators(model, y)
-        check_same_length(rows, targets)
+        targets = checked_targets(fitted, rows, y)
         importances = [impurity_decreases(tree, rows, targets) for _, tree in chosen]
     numbers = [np.full(len(tree.split_nodes), number) for number, tree in chosen]
     return _Splits(

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.tables.moments import moment
+from spinney.inspection.arguments import is_whole
 from spinney.inspection.plotting.colors import DIVERGING
-from spinney.inspection.plotting.fitted import is_whole
-from spinney.inspection.plotting.text import number
+from spinney.inspection.plotting.lettering import number
+from spinney.tree.hyperplanes import hyperplane
 from spinney.tree.structure import Tree
 
 if TYPE_CHECKING:
@@ -69,9 +70,7 @@ def hyperplane_of(
     origins: Mapping[int, float] | None = None,
 ) -> Hyperplane:
     """The hyperplane of a split; `origins` has those of the features that are dates."""
-    used = slice(*tree.split_indptr[node : node + 2])
-    features = tree.split_indices[used]
-    weights = tree.split_weights[used].astype(np.float64)
+    features, weights = hyperplane(tree, node)
     shown = weights * scale[features]
     order = np.argsort(-np.abs(shown), kind="stable")
     return Hyperplane(

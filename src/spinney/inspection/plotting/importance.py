@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.inspection.arguments import Names, checked_count, checked_names
+from spinney.inspection.fitted_model import fitted_model
 from spinney.inspection.plotting.canvas import axes_or_new, check_matplotlib, figure_of, foreground
 from spinney.inspection.plotting.colors import FEW, QUIET
-from spinney.inspection.plotting.fitted import (
-    Names,
-    checked_count,
-    column_names,
-    trees_of,
-)
-from spinney.inspection.plotting.text import plain
+from spinney.inspection.plotting.lettering import plain
 from spinney.inspection.plotting.tree_importances import (
     TYPES,
     checked_type,
@@ -111,11 +107,11 @@ class FeatureImportanceDisplay:
         (4, 4)
         """
         check_matplotlib()
-        trees_of(model)  # raises unless there are any
-        names = column_names(model, feature_names)
-        kind = checked_type(model, importance_type)
-        found = gain_shares(model, X, y) if kind == "gain" else weight_shares(model, X)
-        return cls._of(*found, names, max_features, TYPES[kind], ax)
+        fitted = fitted_model(model)
+        names = checked_names("feature_names", feature_names, fitted.column_names, "columns")
+        kind = checked_type(fitted, importance_type)
+        found = gain_shares(fitted, X, y) if kind == "gain" else weight_shares(fitted, X)
+        return cls._of(*found, list(names), max_features, TYPES[kind], ax)
 
     @classmethod
     def from_importances(

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from spinney.data import Matrix, as_rows
-from spinney.inspection.plotting.fitted import rows_of, trees_of
+from spinney.data import as_rows
+from spinney.inspection.fitted_model import FittedModel, fitted_model
 from spinney.tree.convert import from_sklearn
-from spinney.tree.forest import Forest
 from spinney.tree.size import count_parameters
-from spinney.tree.structure import Tree
 
 Stage: TypeAlias = tuple[int, NDArray[Any]]
 """Number of trees, and what they predict together."""
@@ -29,55 +27,38 @@ def staged_predictions(model: Any, X: Any) -> Iterator[Stage]:
     """
     if hasattr(model, "staged_predict"):
         yield from enumerate(model.staged_predict(X), start=1)
-    elif hasattr(model, "n_forests_"):
-        yield from _staged_sums(model, X, len(model.trees_) // int(model.n_forests_))
     elif hasattr(model, "trees_"):
-        yield from _staged_sums(model, X, 1)
+        fitted, n_forests = fitted_model(model), getattr(model, "n_forests_", None)
+        n_together = 1 if n_forests is None else len(fitted.trees) // int(n_forests)
+        yield from _staged_sums(fitted, X, n_together)
     elif hasattr(model, "estimators_"):
         yield from _staged_sklearn(model, X)
     else:
-        yield len(trees_of(model)), model.predict(X)
+        yield len(fitted_model(model).trees), model.predict(X)
 
 
 def staged_parameters(model: Any) -> NDArray[np.int64] | None:
     """Parameters of the first trees, for each number of trees; None if they cannot be counted."""
     if hasattr(model, "_readout"):
-        trees: Sequence[Tree] = trees_of(model)
+        trees = fitted_model(model).trees
     elif _is_averaged(model):
-        trees = [from_sklearn(member) for member in model.estimators_]
+        trees = tuple(from_sklearn(member) for member in model.estimators_)
     else:
         return None
     return np.cumsum([count_parameters(tree) for tree in trees])
 
 
-def _staged_sums(model: Any, X: Any, n_together: int) -> Iterator[Stage]:
+def _staged_sums(fitted: FittedModel, X: Any, n_together: int) -> Iterator[Stage]:
     """Stages of `n_together` trees each, by the model's own way from leaves to predictions."""
-    readout = model._readout()
-    rows = rows_of(model, X)
-    trees = readout.forest.trees
-    totals = np.zeros((rows.shape[0], readout.forest.n_outputs))
-    for number, (tree, weight) in enumerate(zip(trees, readout.tree_weights, strict=True), 1):
-        totals += _of_tree(tree, float(weight), readout.says, rows)
+    readout, rows = fitted.readout, as_rows(fitted.coordinates(X))
+    totals = np.zeros((rows.n_rows, len(readout.offsets)))
+    weighted = zip(fitted.trees, readout.tree_weights.tolist(), strict=True)
+    for number, (tree, weight) in enumerate(weighted, start=1):
+        totals += weight * readout.said_by(tree, rows)
         if number % n_together == 0:
             # Weights are those of the whole forest; means are of the trees that there are.
-            part = readout.offsets + totals * (len(trees) / number)
-            yield number, _predicted(readout, part)
-
-
-def _of_tree(tree: Tree, weight: float, says: str, rows: Matrix) -> NDArray[np.float64]:
-    """What one tree adds for each row."""
-    forest, weights = Forest((tree,)), np.array([weight])
-    if says == "label":
-        return forest.votes(as_rows(rows), weights)
-    return forest.sums(as_rows(rows), weights, is_softmax=says == "probabilities")
-
-
-def _predicted(readout: Any, totals: NDArray[np.float64]) -> NDArray[Any]:
-    if readout.classes is not None:
-        labels: NDArray[Any] = readout.labels(totals)
-        return labels
-    values: NDArray[np.float64] = readout.finished(totals)
-    return values[:, 0] if readout.is_flat else values
+            share = totals * (len(fitted.trees) / number)
+            yield number, readout.answers(readout.offsets + share)
 
 
 def _is_averaged(model: Any) -> bool:
@@ -97,9 +78,9 @@ def _staged_sklearn(model: Any, X: Any) -> Iterator[Stage]:
     if not _is_averaged(model):
         yield len(model.estimators_), model.predict(X)
         return
-    rows = rows_of(model, X)
     totals: Any = 0.0
+    rows = fitted_model(from_sklearn(model.estimators_[0])).coordinates(X)
     for number, member in enumerate(model.estimators_, start=1):
-        totals = totals + _of_tree(from_sklearn(member), 1.0, "outputs", rows)
+        totals = totals + fitted_model(from_sklearn(member)).totals(rows)
         is_class = is_classifier(model)
         yield number, model.classes_[totals.argmax(axis=1)] if is_class else totals[:, 0] / number

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from spinney.data.wording import counted
+from spinney.inspection.fitted_model import fitted_model
 from spinney.inspection.plotting.canvas import (
     axes_or_new,
     check_matplotlib,
@@ -19,7 +20,6 @@ from spinney.inspection.plotting.canvas import (
     whole_numbers,
 )
 from spinney.inspection.plotting.colors import FEW, QUIET
-from spinney.inspection.plotting.text import plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,13 +97,8 @@ class TraceDisplay:
         >>> tree = TAOTreeClassifier(max_depth=3, random_state=0).fit(*load_iris(return_X_y=True))
         >>> display = TraceDisplay.from_estimator(tree)
         """
-        if hasattr(model, "get_params"):
-            check_is_fitted(model)
-        if hasattr(model, "trace_"):
-            traces = [model.trace_]
-        elif hasattr(model, "traces_"):
-            traces = list(model.traces_)
-        else:
+        traces = fitted_model(model).traces
+        if not traces:
             raise TypeError(
                 f"model={type(model).__name__} keeps no trace: its trees are not optimised in "
                 "sweeps; give a fitted TAO tree, TAO forest, AdaBoost of TAO trees, gradient "
@@ -115,7 +110,7 @@ class TraceDisplay:
                     f"number={number} of {len(traces)} traces; give one from 0 to "
                     f"{len(traces) - 1}."
                 )
-            traces = [traces[number]]
+            traces = (traces[number],)
         return cls.from_traces(traces, over=over, ax=ax)
 
     @classmethod
@@ -220,7 +215,7 @@ class TraceDisplay:
         self.ax_active_.set_ylim(0, 1.1 * max(max(trace.n_active) for trace in self.traces) + 0.5)
         put_behind(self.ax_active_, self.ax_)
         n_traces = len(self.traces)
-        title = "Optimisation" if n_traces == 1 else f"{plural(n_traces, 'optimisation')}, median"
+        title = "Optimisation" if n_traces == 1 else f"{counted(n_traces, 'optimisation')}, median"
         self.ax_.set_title(title)
         if self.over == "step":
             whole_numbers(self.ax_)

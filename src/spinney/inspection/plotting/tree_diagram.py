@@ -12,22 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.data import Matrix
-from spinney.inspection.plotting.canvas import axes_or_new, check_matplotlib, figure_of
-from spinney.inspection.plotting.fitted import (
+from spinney.inspection.arguments import (
     Names,
-    check_same_length,
+    checked_class_names,
     checked_count,
+    checked_names,
     checked_spread,
-    coordinate_names,
-    indicators,
-    names_of_classes,
-    node_totals,
-    origins_of_dates,
-    rows_of,
-    tree_of,
-    trees_of,
+    checked_targets,
 )
+from spinney.inspection.fitted_model import FittedModel, fitted_model
+from spinney.inspection.plotting.canvas import axes_or_new, check_matplotlib, figure_of
 from spinney.inspection.plotting.hyperplane import Hyperplane, checked_image_shape, hyperplane_of
+from spinney.inspection.plotting.reached import node_totals
 from spinney.tree.readout import holds_scores
 from spinney.tree.structure import Tree
 
@@ -112,41 +108,42 @@ class TreeDisplay:
     ) -> Self:
         """Draw a tree of a fitted model; see :func:`plot_tree` for the parameters."""
         check_matplotlib()
-        number, shown = tree_of(model, tree)
-        names = coordinate_names(model, feature_names, shown.n_features)
+        fitted = fitted_model(model)
+        number, shown = fitted.tree(tree)
+        own = fitted.coordinate_names
+        names = checked_names("feature_names", feature_names, own, "coordinates")
         shape = checked_image_shape(image_shape, shown.n_features)
-        rows = None if X is None else rows_of(model, X)
+        rows = None if X is None else fitted.coordinates(X)
         spread, scaled_by = checked_spread(scale, rows, shown.n_features)
         nodes, clipped = _drawn_nodes(shown, max_depth)
-        origins = origins_of_dates(model)
         splits = [int(node) for node in nodes if shown.left[node] >= 0 and node not in clipped]
         display = cls(
             tree=shown,
             nodes=nodes,
             clipped=clipped,
             hyperplanes={
-                node: hyperplane_of(shown, node, names, spread, origins) for node in splits
+                node: hyperplane_of(shown, node, names, spread, fitted.date_origins)
+                for node in splits
             },
-            class_names=names_of_classes(model, class_names, shown.n_outputs),
-            has_scores=holds_scores(trees_of(model)),
+            class_names=checked_class_names(fitted, class_names),
+            has_scores=holds_scores(fitted.trees),
             image_shape=shape,
             scaled_by=scaled_by,
             max_weights=checked_count("max_weights", max_weights, least=1),
-            title=f"{type(model).__name__}, tree {number}" if tree is not None else "",
+            title=f"{fitted.model_name}, tree {number}" if tree is not None else "",
         )
         if rows is not None:
-            display._count(model, rows, y)
+            display._count(fitted, rows, y)
         elif y is not None:
             raise ValueError("y was given without X; give the rows that it belongs to.")
         return display.plot(ax=ax)
 
-    def _count(self, model: Any, rows: Matrix, y: ArrayLike | None) -> None:
+    def _count(self, fitted: FittedModel, rows: Matrix, y: ArrayLike | None) -> None:
         """See which rows reach each node."""
         self.n_rows = node_totals(self.tree, rows).astype(np.int64)
         if y is None:
             return
-        targets = indicators(model, y)
-        check_same_length(rows, targets)
+        targets = checked_targets(fitted, rows, y)
         totals = node_totals(self.tree, rows, targets)
         if self.class_names is not None:
             self.class_counts = totals.astype(np.int64)

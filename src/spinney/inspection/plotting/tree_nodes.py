@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.wording import counted
 from spinney.inspection.plotting.canvas import figure_of
 from spinney.inspection.plotting.colors import FEW, PALE, QUIET, class_colors, weight_colors
 from spinney.inspection.plotting.hyperplane import draw_picture, picture_of
 from spinney.inspection.plotting.layout import tidy_heights
+from spinney.inspection.plotting.lettering import count, fitted_to, number, plain, width_of
 from spinney.inspection.plotting.pen import FONT_SIZE, Pen, scale_in
-from spinney.inspection.plotting.text import count, fitted_to, number, plain, plural, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -323,7 +324,7 @@ class NodeWriter:
         return f"#{node}" if rows is None else f"#{node}  n = {count(float(rows[node]))}"
 
     def _told_below(self, node: int) -> str:
-        return f"… {plural(_leaves_below(self.tree.left, self.tree.right, node), 'leaf')}"
+        return f"… {counted(_leaves_below(self.tree.left, self.tree.right, node), 'leaf')}"
 
     def _room(self, told: str, width: float) -> float:
         """Inches that are left in a line beside the number of rows."""
@@ -335,7 +336,7 @@ class NodeWriter:
         leaf = int(tree.leaf_index[node])
         if tree.is_linear:
             n_weights = tree.leaf_indptr[[leaf * tree.n_outputs, (leaf + 1) * tree.n_outputs]]
-            return f"linear, {plural(int(n_weights[1] - n_weights[0]), 'weight')}"
+            return f"linear, {counted(int(n_weights[1] - n_weights[0]), 'weight')}"
         values = tree.leaf_values[leaf]
         if names is None:
             return _numbers(values, room)

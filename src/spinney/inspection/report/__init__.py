@@ -6,7 +6,6 @@ is asked from the model.
 """
 
 from spinney.inspection.report.compact import compact_summary
-from spinney.inspection.report.subject import Subject
 from spinney.inspection.report.write import write_report
 
-__all__ = ["Subject", "compact_summary", "write_report"]
+__all__ = ["compact_summary", "write_report"]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
-from spinney.inspection.report.subject import Subject
+from sklearn.exceptions import NotFittedError
+
+from spinney.data.wording import counted
+from spinney.inspection.fitted_model import FittedModel, fitted_estimator
 
 #: Columns whose importance is shown.
 N_COLUMNS = 6
@@ -17,50 +20,54 @@ _BAR = "display:inline-block;height:.6em;border-radius:2px;background:#4a7ba6;wi
 _NUMBER = "text-align:right;font-variant-numeric:tabular-nums;padding:0 .8em"
 
 
-def compact_summary(subject: Subject) -> str:
+def compact_summary(model: object) -> str:
     """Size of a fitted model and the columns that matter most.
 
     Parameters
     ----------
-    subject : Subject
-        The model.
+    model : estimator
 
     Returns
     -------
     str
-        A ``div``.
+        A ``div``; nothing for models that are not fitted, and for refined forests whose trees
+        cannot be read.
     """
-    trees = subject.forest.trees
+    try:
+        fitted = fitted_estimator(model)
+    except (NotFittedError, TypeError):
+        return ""
+    trees = fitted.trees
     n_leaves = sum(tree.n_leaves for tree in trees)
     depth = max(tree.max_depth for tree in trees)
-    n_outputs = len(subject.output_names)
-    task = f"{n_outputs} classes" if subject.is_classifier else _plural(n_outputs, "output")
+    n_outputs = len(fitted.output_names)
+    task = counted(n_outputs, "class" if fitted.is_classifier else "output")
     facts = [
         task,
-        _plural(len(trees), "tree"),
+        counted(len(trees), "tree"),
         f"depth {depth}",
-        f"{n_leaves:,} leaves",
-        f"{subject.forest.n_parameters:,} parameters",
-        _plural(len(subject.column_names), "column"),
+        counted(n_leaves, "leaf"),
+        counted(fitted.forest.n_parameters, "parameter"),
+        counted(len(fitted.column_names), "column"),
     ]
-    title = escape(type(subject.model).__name__)
+    title = escape(fitted.model_name)
     return (
         f'<div class="spinney-summary" style="{_STYLE}"><strong>{title}</strong>, fitted<br>'
-        f"{' · '.join(facts)}{_importances(subject)}"
+        f"{' · '.join(facts)}{_importances(fitted)}"
         '<div style="opacity:.7;margin-top:.4em">report("report.html", X, y) writes the explorer '
         "of this model</div></div>"
     )
 
 
-def _importances(subject: Subject) -> str:
+def _importances(fitted: FittedModel) -> str:
     """Table of the most important columns, if the model knows them."""
-    known = getattr(subject.model, "feature_importances_", None)
+    known = fitted.importances
     if known is None or not known.any():
         return ""
     order = sorted(range(len(known)), key=lambda column: -known[column])[:N_COLUMNS]
     largest = float(known[order[0]])
     lines = (
-        f'<tr><td style="text-align:left">{escape(_short(subject.column_names[column]))}</td>'
+        f'<tr><td style="text-align:left">{escape(_short(fitted.column_names[column]))}</td>'
         f'<td style="{_NUMBER}">{known[column]:.3f}</td><td style="text-align:left">'
         f'<span style="{_BAR.format(9 * known[column] / largest)}"></span></td></tr>'
         for column in order
@@ -71,7 +78,3 @@ def _importances(subject: Subject) -> str:
 
 def _short(name: str) -> str:
     return name if len(name) <= 40 else f"{name[:39]}…"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.inspection.report.rows import codes_of
-from spinney.inspection.report.subject import Rows, Subject
+from spinney.inspection.fitted_model import FittedModel
+from spinney.inspection.report.rows import AnsweredRows, codes_of
 
 N_BINS = 10
 
@@ -20,11 +20,11 @@ MOST_TRACES = 100
 ERROR_NAMES = {True: "error", False: "RMSE"}
 
 
-def scores(subject: Subject, rows: Rows) -> list[dict[str, Any]]:
+def scores(fitted: FittedModel, rows: AnsweredRows) -> list[dict[str, Any]]:
     """Names and values of the usual measures on all rows; empty without targets."""
     if rows.truth is None:
         return []
-    if subject.is_classifier:
+    if fitted.is_classifier:
         return _class_scores(rows)
     residuals = rows.predicted - rows.truth
     spread = rows.truth - rows.truth.mean(axis=0)
@@ -38,7 +38,7 @@ def scores(subject: Subject, rows: Rows) -> list[dict[str, Any]]:
     return [{"name": name, "value": value} for name, value in found]
 
 
-def _class_scores(rows: Rows) -> list[dict[str, Any]]:
+def _class_scores(rows: AnsweredRows) -> list[dict[str, Any]]:
     assert rows.truth is not None
     assert rows.probabilities is not None
     wrong = error_of(rows.predicted, rows.truth)
@@ -63,7 +63,7 @@ def error_of(predicted: NDArray[Any], truth: NDArray[Any]) -> float:
 
 
 def compared(
-    subject: Subject, rows: Rows | None, baselines: Mapping[str, Any] | None
+    fitted: FittedModel, rows: AnsweredRows | None, baselines: Mapping[str, Any] | None
 ) -> list[dict[str, Any]]:
     """Errors of the model, of what needs no model, and of the baselines, on the same rows."""
     if rows is None or rows.truth is None:
@@ -73,25 +73,25 @@ def compared(
                 "baselines out."
             )
         return []
-    own = {"name": type(subject.model).__name__, "error": error_of(rows.predicted, rows.truth)}
-    found = [own | {"isModel": True}, _trivial(subject, rows)]
+    own = {"name": fitted.model_name, "error": error_of(rows.predicted, rows.truth)}
+    found = [own | {"isModel": True}, _trivial(fitted, rows)]
     for name, baseline in (baselines or {}).items():
-        found.append({"name": str(name), "error": _baseline_error(subject, rows, name, baseline)})
+        found.append({"name": str(name), "error": _baseline_error(fitted, rows, name, baseline)})
     return found
 
 
-def _trivial(subject: Subject, rows: Rows) -> dict[str, Any]:
+def _trivial(fitted: FittedModel, rows: AnsweredRows) -> dict[str, Any]:
     """The best constant answer to these rows."""
     assert rows.truth is not None
-    if subject.is_classifier:
+    if fitted.is_classifier:
         code = int(np.bincount(rows.truth).argmax())
         error = float((rows.truth != code).mean())
-        return {"name": f"always “{subject.output_names[code]}”", "error": error}
+        return {"name": f"always “{fitted.output_names[code]}”", "error": error}
     mean = np.broadcast_to(rows.truth.mean(axis=0), rows.truth.shape)
     return {"name": "always the mean", "error": error_of(mean, rows.truth)}
 
 
-def _baseline_error(subject: Subject, rows: Rows, name: str, baseline: Any) -> float:
+def _baseline_error(fitted: FittedModel, rows: AnsweredRows, name: str, baseline: Any) -> float:
     """Error of a fitted estimator on the rows, or the number that was given."""
     assert rows.truth is not None
     if isinstance(baseline, int | float | np.number) and not isinstance(baseline, bool):
@@ -104,17 +104,17 @@ def _baseline_error(subject: Subject, rows: Rows, name: str, baseline: Any) -> f
     if not hasattr(baseline, "predict"):
         raise TypeError(
             f"baselines[{name!r}] is of type {type(baseline).__name__}; give a fitted estimator, "
-            f"or its {ERROR_NAMES[subject.is_classifier]} on these rows as a number."
+            f"or its {ERROR_NAMES[fitted.is_classifier]} on these rows as a number."
         )
     said = baseline.predict(rows.given)
-    if subject.is_classifier:
-        return error_of(codes_of(subject, said), rows.truth)
+    if fitted.is_classifier:
+        return error_of(codes_of(fitted, said), rows.truth)
     return error_of(np.asarray(said, dtype=np.float64).reshape(rows.truth.shape), rows.truth)
 
 
-def confusion(subject: Subject, rows: Rows) -> list[list[int]] | None:
+def confusion(fitted: FittedModel, rows: AnsweredRows) -> list[list[int]] | None:
     """Class, answer and number of rows of each pair that occurs; -1 is the answer of rejects."""
-    if rows.truth is None or not subject.is_classifier:
+    if rows.truth is None or not fitted.is_classifier:
         return None
     pairs, counts = np.unique(
         np.column_stack([rows.truth, rows.predicted]), axis=0, return_counts=True
@@ -123,7 +123,7 @@ def confusion(subject: Subject, rows: Rows) -> list[list[int]] | None:
     return found
 
 
-def calibration(rows: Rows) -> list[dict[str, float]]:
+def calibration(rows: AnsweredRows) -> list[dict[str, float]]:
     """Share of right rows where the most probable class has a probability of some bin."""
     if rows.truth is None or rows.probabilities is None:
         return []
@@ -143,16 +143,15 @@ def calibration(rows: Rows) -> list[dict[str, float]]:
     return found
 
 
-def importances(subject: Subject) -> list[float] | None:
+def importances(fitted: FittedModel) -> list[float] | None:
     """Importance of each given column, if the model knows it."""
-    known = getattr(subject.model, "feature_importances_", None)
+    known = fitted.importances
     return None if known is None else [float(value) for value in known]
 
 
-def training(subject: Subject) -> dict[str, Any]:
+def training(fitted: FittedModel) -> dict[str, Any]:
     """Objectives by sweep of each trace, and errors on validation rows if there were any."""
-    model = subject.model
-    traces = getattr(model, "traces_", [model.trace_] if hasattr(model, "trace_") else [])
+    model, traces = fitted.model, fitted.traces
     known = {"validation_errors_": "validation error", "validation_losses_": "validation loss"}
     name = next((name for name in known if getattr(model, name, None) is not None), None)
     values = [] if name is None else np.asarray(getattr(model, name), dtype=float).tolist()
@@ -164,7 +163,7 @@ def training(subject: Subject) -> dict[str, Any]:
     }
 
 
-def spreads(rows: Rows | None, n_coordinates: int) -> NDArray[np.float32]:
+def spreads(rows: AnsweredRows | None, n_coordinates: int) -> NDArray[np.float32]:
     """Standard deviation of each coordinate; all 1 without rows."""
     if rows is None:
         return np.ones(n_coordinates, dtype=np.float32)

@@ -2,16 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
-from spinney.inspection.report.subject import Rows, Subject
+from spinney import _core
+from spinney.data import Matrix, as_rows
+from spinney.data.wording import counted
+from spinney.inspection.fitted_model import FittedModel
 
 
-def answered_rows(subject: Subject, X: Any, y: ArrayLike | None) -> Rows | None:
+@dataclass(frozen=True, eq=False)
+class AnsweredRows:
+    """Rows that a report shows the model with, and what the model says of them.
+
+    Attributes
+    ----------
+    given : object
+        X as it came.
+    matrix : float32 ndarray or CSR matrix of shape (n_rows, n_coordinates)
+    predicted : int64 ndarray of codes, -1 for a rejected row; or float64 (n_rows, n_outputs)
+    probabilities : float64 ndarray of shape (n_rows, n_classes) or None
+    truth : as `predicted`, or None if no y was given
+    """
+
+    given: Any
+    matrix: Matrix
+    predicted: NDArray[Any]
+    probabilities: NDArray[np.float64] | None
+    truth: NDArray[Any] | None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.matrix.shape[0])
+
+    @cached_property
+    def native(self) -> _core.Rows:
+        """The rows as the core reads them."""
+        return as_rows(self.matrix)
+
+    def error_of_rows(self) -> NDArray[np.float64] | None:
+        """1 where a class is wrong, or the length of the residual; None without truth."""
+        if self.truth is None:
+            return None
+        if self.predicted.ndim == 1:
+            return np.asarray(self.predicted != self.truth, dtype=np.float64)
+        return np.asarray(np.linalg.norm(self.predicted - self.truth, axis=1))
+
+    def matrix_of(self, chosen: NDArray[np.int64]) -> Matrix:
+        """Some of the rows."""
+        matrix: Matrix = self.matrix[chosen]
+        return matrix
+
+
+def answered_rows(fitted: FittedModel, X: Any, y: ArrayLike | None) -> AnsweredRows | None:
     """Rows with the model's own answers; None if none were given."""
     if X is None:
         if y is not None:
@@ -20,37 +69,37 @@ def answered_rows(subject: Subject, X: Any, y: ArrayLike | None) -> Rows | None:
                 "neither."
             )
         return None
-    matrix = subject.coordinates_of(X)
+    matrix = fitted.coordinates(X)
     n_rows = int(matrix.shape[0])
-    said = subject.model.predict(X)
-    if subject.is_classifier:
-        predicted: NDArray[Any] = codes_of(subject, said)
-        shares = np.asarray(subject.model.predict_proba(X), dtype=np.float64)
-        truth = None if y is None else _known_codes(subject, y, n_rows)
-        return Rows(X, matrix, predicted, shares, truth)
+    said = fitted.model.predict(X)
+    if fitted.is_classifier:
+        predicted: NDArray[Any] = codes_of(fitted, said)
+        shares = np.asarray(fitted.model.predict_proba(X), dtype=np.float64)
+        truth = None if y is None else _known_codes(fitted, y, n_rows)
+        return AnsweredRows(X, matrix, predicted, shares, truth)
     numbers = np.asarray(said, dtype=np.float64).reshape(n_rows, -1)
-    return Rows(
+    return AnsweredRows(
         X, matrix, numbers, None, None if y is None else _numbers(y, n_rows, numbers.shape[1])
     )
 
 
-def codes_of(subject: Subject, labels: Any) -> NDArray[np.int64]:
+def codes_of(fitted: FittedModel, labels: Any) -> NDArray[np.int64]:
     """Place of each label among the classes, -1 if it is none of them."""
-    assert subject.readout.classes is not None
-    code = {label: number for number, label in enumerate(subject.readout.classes.tolist())}
+    assert fitted.readout.classes is not None
+    code = {label: number for number, label in enumerate(fitted.readout.classes.tolist())}
     given = np.asarray(labels).ravel().tolist()
     return np.array([code.get(label, -1) for label in given], dtype=np.int64)
 
 
-def _known_codes(subject: Subject, y: ArrayLike, n_rows: int) -> NDArray[np.int64]:
+def _known_codes(fitted: FittedModel, y: ArrayLike, n_rows: int) -> NDArray[np.int64]:
     labels = column_or_1d(y)
     _check_length(len(labels), n_rows)
-    codes = codes_of(subject, labels)
+    codes = codes_of(fitted, labels)
     if (codes < 0).any():
         unknown = labels.tolist()[int(np.flatnonzero(codes < 0)[0])]
         raise ValueError(
             f"y holds {unknown!r}, which is no class of the model; give some of "
-            f"{subject.output_names[:10]}; try the rows of these classes alone."
+            f"{fitted.output_names[:10]}; try the rows of these classes alone."
         )
     return codes
 
@@ -60,8 +109,8 @@ def _numbers(y: ArrayLike, n_rows: int, n_outputs: int) -> NDArray[np.float64]:
     _check_length(len(values), n_rows)
     if values.size != n_rows * n_outputs:
         raise ValueError(
-            f"y has shape {values.shape}, but the model predicts {n_outputs} number(s) a row; give "
-            "as many."
+            f"y has shape {values.shape}, but the model predicts {counted(n_outputs, 'number')} a "
+            "row; give as many."
         )
     if not np.isfinite(values).all():
         raise ValueError("y holds NaN or infinity; give finite numbers; try leaving rows out.")

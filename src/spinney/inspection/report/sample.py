@@ -13,8 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from spinney.inspection.fitted_model import FittedModel
 from spinney.inspection.report.blocks import smallest_unsigned
-from spinney.inspection.report.subject import Rows, Subject, matrix_of
+from spinney.inspection.report.rows import AnsweredRows
 
 #: Bytes that all rows of a page may take before they are packed.
 ROW_BYTES = 3_000_000
@@ -26,9 +27,9 @@ RAW_CELLS = 200_000
 SEED = 0
 
 
-def chosen_rows(subject: Subject, rows: Rows, max_rows: int) -> NDArray[np.int64]:
+def chosen_rows(fitted: FittedModel, rows: AnsweredRows, max_rows: int) -> NDArray[np.int64]:
     """Numbers of the rows to carry, ascending."""
-    n_kept = min(max_rows, rows.n_rows, _affordable(subject, rows))
+    n_kept = min(max_rows, rows.n_rows, _affordable(fitted, rows))
     if n_kept == rows.n_rows:
         return np.arange(n_kept)
     rng = np.random.default_rng(SEED)
@@ -43,25 +44,27 @@ def chosen_rows(subject: Subject, rows: Rows, max_rows: int) -> NDArray[np.int64
     return np.sort(np.concatenate([first, others[: n_kept - len(first)]]))
 
 
-def _affordable(subject: Subject, rows: Rows) -> int:
+def _affordable(fitted: FittedModel, rows: AnsweredRows) -> int:
     """How many rows fit into `ROW_BYTES`, at least one."""
-    forest = subject.forest
+    forest = fitted.forest
     is_dense = isinstance(rows.matrix, np.ndarray)
     values = 4.0 * rows.matrix.size / rows.n_rows * (1 if is_dense else 2)  # CSR has indices too
     each = values + 3.0 * forest.n_trees + 12.0 * forest.n_outputs
     affordable = int(ROW_BYTES / each)
-    if subject.encoding is not None:
-        affordable = min(affordable, RAW_CELLS // len(subject.column_names))
+    if fitted.encoding is not None:
+        affordable = min(affordable, RAW_CELLS // len(fitted.column_names))
     return max(affordable, 1)
 
 
-def row_arrays(subject: Subject, rows: Rows, chosen: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+def row_arrays(
+    fitted: FittedModel, rows: AnsweredRows, chosen: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
     """What the page keeps of the chosen rows: values, routes, answers and truth."""
-    matrix = matrix_of(rows, chosen)
-    part = Rows(None, matrix, rows.predicted[chosen], None, None)
-    forest, readout = subject.forest, subject.readout
+    matrix = rows.matrix_of(chosen)
+    part = AnsweredRows(None, matrix, rows.predicted[chosen], None, None)
+    forest, readout = fitted.forest, fitted.readout
     arrays: dict[str, NDArray[Any]] = {}
-    arrays["totals"] = _totals(subject, part)
+    arrays["totals"] = readout.totals(part.native)
     arrays["predicted"] = _answers(part.predicted)
     if rows.truth is not None:
         arrays["truth"] = _answers(rows.truth[chosen])
@@ -71,17 +74,6 @@ def row_arrays(subject: Subject, rows: Rows, chosen: NDArray[np.int64]) -> dict[
     if readout.says == "label":
         arrays["labels"] = smallest_unsigned(forest.labels(part.native))
     return arrays | _values(matrix)
-
-
-def _totals(subject: Subject, part: Rows) -> NDArray[np.float64]:
-    """What the trees say together, before it becomes a class, probabilities or numbers."""
-    readout = subject.readout
-    if readout.says == "label":
-        sums = subject.forest.votes(part.native, readout.tree_weights)
-    else:
-        is_softmax = readout.says == "probabilities"
-        sums = subject.forest.sums(part.native, readout.tree_weights, is_softmax=is_softmax)
-    return sums + readout.offsets
 
 
 def _answers(values: NDArray[Any]) -> NDArray[Any]:
@@ -106,9 +98,11 @@ def _bytes_if_exact(values: NDArray[np.float32]) -> NDArray[Any]:
     return small if np.array_equal(small, values) else values
 
 
-def raw_values(subject: Subject, rows: Rows, chosen: NDArray[np.int64]) -> list[list[str]] | None:
+def raw_values(
+    fitted: FittedModel, rows: AnsweredRows, chosen: NDArray[np.int64]
+) -> list[list[str]] | None:
     """Texts of the values of the chosen rows as they were given; None if they are coordinates."""
-    if subject.encoding is None or sp.issparse(rows.given):
+    if fitted.encoding is None or sp.issparse(rows.given):
         return None
     frame = nw.from_native(rows.given, pass_through=True)
     numbers = chosen.tolist()

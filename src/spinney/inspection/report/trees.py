@@ -14,8 +14,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.inspection.fitted_model import FittedModel
 from spinney.inspection.report.blocks import Block, pack, smallest_unsigned
-from spinney.inspection.report.subject import Rows, Subject
+from spinney.inspection.report.rows import AnsweredRows
 from spinney.tree.route import apply
 from spinney.tree.structure import Tree
 
@@ -31,7 +32,7 @@ _LARGEST: dict[Precision, int] = {"int16": 32767, "int8": 127}
 
 
 @dataclass(frozen=True)
-class PackedTrees:
+class PageTrees:
     """Trees of a page.
 
     Attributes
@@ -46,10 +47,10 @@ class PackedTrees:
     precision: Precision
 
 
-def packed_trees(subject: Subject, rows: Rows | None, budget: int) -> PackedTrees:
+def page_trees(fitted: FittedModel, rows: AnsweredRows | None, budget: int) -> PageTrees:
     """Trees in at most `budget` characters, as exact as that allows."""
-    trees = subject.forest.trees
-    reached = [_reached(tree, subject, rows) for tree in trees]
+    trees = fitted.trees
+    reached = [_reached(tree, fitted, rows) for tree in trees]
     some = list(range(0, len(trees), max(len(trees) // N_TRIED, 1)))
     for precision in PRECISIONS:
         is_last = precision == PRECISIONS[-1]
@@ -60,7 +61,7 @@ def packed_trees(subject: Subject, rows: Rows | None, budget: int) -> PackedTree
         kept, is_complete = _fitting(blocks, budget)
         if is_complete or is_last:
             break
-    return PackedTrees(kept, precision)
+    return PageTrees(kept, precision)
 
 
 def _blocks(
@@ -146,7 +147,7 @@ def _steps(indices: NDArray[np.int32], lengths: NDArray[np.int64]) -> NDArray[np
     return steps
 
 
-def _reached(tree: Tree, subject: Subject, rows: Rows | None) -> dict[str, NDArray[Any]]:
+def _reached(tree: Tree, fitted: FittedModel, rows: AnsweredRows | None) -> dict[str, NDArray[Any]]:
     """How many rows reach each leaf: by class if classes are known, else in all.
 
     Pairs of leaf and class are numbered ``leaf * n_classes + class``; those that occur are kept.
@@ -156,12 +157,12 @@ def _reached(tree: Tree, subject: Subject, rows: Rows | None) -> dict[str, NDArr
     leaves = tree.leaf_index[apply(tree, rows.native)].astype(np.int64)
     arrays: dict[str, NDArray[Any]] = {}
     keys = leaves
-    if subject.is_classifier and rows.truth is not None:
-        keys = leaves * len(subject.output_names) + rows.truth
+    if fitted.is_classifier and rows.truth is not None:
+        keys = leaves * len(fitted.output_names) + rows.truth
     found, counts = np.unique(keys, return_counts=True)
     arrays["reachedSteps"] = smallest_unsigned(np.diff(found, prepend=0))
     arrays["reachedCounts"] = smallest_unsigned(counts)
-    if not subject.is_classifier and rows.truth is not None:
+    if not fitted.is_classifier and rows.truth is not None:
         sums = [np.bincount(leaves, target, tree.n_leaves) for target in rows.truth.T]
         arrays["reachedSums"] = np.stack(sums, axis=1).astype(np.float32)
     return arrays

@@ -17,7 +17,7 @@ from spinney.inspection.plotting.canvas import (
     put_behind,
 )
 from spinney.inspection.plotting.colors import FEW, QUIET
-from spinney.inspection.plotting.text import number
+from spinney.inspection.plotting.lettering import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

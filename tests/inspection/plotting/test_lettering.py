@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney.inspection.plotting.text import count, number, plain, plural, shortened
+from spinney.inspection.plotting.lettering import count, number, plain, shortened
 
 ODD = ["$a$", "$x_1$ in $", r"\$5", "a_b", "_private", "<script>", "a\nb", "$\\frac$", "%d", "&lt;"]
 
@@ -59,8 +59,3 @@ def test_numbers_have_a_minus_sign_and_few_digits() -> None:
 
 def test_counts_are_in_groups() -> None:
     assert count(1234567.0) == "1,234,567"
-    assert (plural(1, "leaf"), plural(2, "leaf"), plural(3, "tree")) == (
-        "1 leaf",
-        "2 leaves",
-        "3 trees",
-    )

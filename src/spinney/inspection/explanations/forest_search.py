@@ -12,7 +12,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spinney.data import as_rows
@@ -21,6 +20,8 @@ from spinney.inspection.explanations.goal import Goal
 from spinney.inspection.explanations.projection import Floats, size
 from spinney.inspection.explanations.space import HalfSpaces
 from spinney.tree import Tree
+from spinney.tree.hyperplanes import leaf_functions
+from spinney.tree.route import outputs
 
 #: Random directions of rays, and steps on each of them.
 N_DIRECTIONS, N_RADII = 256, 20
@@ -91,7 +92,7 @@ def _on_rays(setting: Setting) -> list[Floats]:
     directions = np.vstack(
         [np.eye(n), -np.eye(n), normals, -normals, rng.normal(size=(N_DIRECTIONS, n))]
     )
-    directions = _few(directions, setting.asked.max_changes)
+    directions = _few(directions, setting.limits.max_changes)
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     near, far = nearness[is_crossed].min(), nearness[is_crossed].max()
     radii = np.geomspace(near, 4.0 * far + near, N_RADII)
@@ -111,9 +112,9 @@ def _few(directions: Floats, n_kept: int) -> Floats:
 
 def _labels(setting: Setting) -> list[int]:
     """Outputs for which leaves are entered: wanted classes, those with most votes first."""
-    if setting.goal.reading.readout.classes is None:
+    if setting.goal.fitted.readout.classes is None:
         return [setting.goal.output]
-    totals = setting.space.reading.totals(setting.space.coordinates[None, :])[0]
+    totals = setting.space.fitted.totals(setting.space.coordinates[None, :])[0]
     order = np.argsort(-totals, kind="stable")
     return [int(label) for label in order if setting.goal.is_wanted[label]][:MOST_LABELS]
 
@@ -123,7 +124,7 @@ def _greedy(setting: Setting, search: Search, label: int) -> list[Floats]:
     space = setting.space
     u = np.clip(np.zeros(len(space.moves)), space.moves.least, space.moves.most)
     kept: HalfSpaces | None = None
-    is_open = np.ones(space.reading.forest.n_trees, dtype=np.bool_)
+    is_open = np.ones(space.fitted.forest.n_trees, dtype=np.bool_)
     local = Search(search.deadline)
     while is_open.any() and not local.is_late():
         if setting.is_met(u[None, :])[0]:
@@ -151,7 +152,7 @@ def _next_leaf(
     for tree in np.flatnonzero(is_open).tolist():
         gains = _gains(setting, tree, row, label)
         distances = setting.space.leaf_distances(tree, setting.norm, scores)
-        leaves = setting.space.reading.forest.trees[tree].leaf_nodes
+        leaves = setting.space.fitted.trees[tree].leaf_nodes
         worth = np.where(gains > 0, gains / (distances[leaves] + 1e-12), 0.0)
         best = int(worth.argmax())
         if worth[best] > 0:
@@ -167,15 +168,16 @@ def _next_leaf(
 
 def _gains(setting: Setting, number: int, row: NDArray[np.float32], label: int) -> Floats:
     """How much more each leaf of a tree would add to an output, against its strongest rival."""
-    reading = setting.space.reading
-    tree = reading.forest.trees[number]
+    fitted = setting.space.fitted
+    tree = fitted.trees[number]
     values = tree.leaf_values
     if tree.is_linear:
         values = values + _linear_parts(tree, row[0].astype(np.float64))
-    adds = float(reading.readout.tree_weights[number]) * reading.adds(tree, values)
-    now = float(reading.readout.tree_weights[number]) * reading.said(tree, row)[1][0]
-    totals = reading.totals(row)
-    if reading.readout.classes is None:
+    readout, weight = fitted.readout, float(fitted.readout.tree_weights[number])
+    adds = weight * readout.said_for(tree, values)
+    now = weight * readout.said_for(tree, outputs(tree, as_rows(row)))[0]
+    totals = fitted.totals(row)
+    if fitted.readout.classes is None:
         sign = _wanted_sign(setting.goal, totals)
         return np.asarray(sign * (adds[:, label] - now[label]))
     rivals = np.where(np.arange(len(now)) == label, -np.inf, totals[0])
@@ -185,16 +187,13 @@ def _gains(setting: Setting, number: int, row: NDArray[np.float32], label: int) 
 
 def _linear_parts(tree: Tree, row: Floats) -> Floats:
     """What the weights of all linear leaves add to their intercepts for a row."""
-    weights = sp.csr_matrix(
-        (tree.leaf_weights.astype(np.float64), tree.leaf_indices, tree.leaf_indptr),
-        shape=(tree.n_leaves * tree.n_outputs, tree.n_features),
-    )
+    weights = leaf_functions(tree).astype(np.float64)
     return np.asarray(weights @ row).reshape(-1, tree.n_outputs)
 
 
 def _wanted_sign(goal: Goal, totals: Floats) -> float:
     """Whether the number has to rise or to fall."""
-    number = goal.reading.readout.finished(totals)[0, goal.output]
+    number = goal.fitted.readout.finished(totals)[0, goal.output]
     return 1.0 if number < goal.low else -1.0
 
 
@@ -278,7 +277,7 @@ def _try(setting: Setting, local: Search, ways: list[HalfSpaces], without: tuple
 
 def _cell(setting: Setting, u: Floats) -> list[HalfSpaces]:
     """The half-spaces on the way of a changed row, tree by tree."""
-    leaves = setting.space.reading.forest.apply(as_rows(setting.rows(u[None, :])))[0]
+    leaves = setting.space.fitted.forest.apply(as_rows(setting.rows(u[None, :])))[0]
     return [setting.space.on_way(tree, int(leaf)) for tree, leaf in enumerate(leaves)]
 
 

@@ -9,11 +9,12 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
 from spinney.estimators import TAOForestClassifier, TAOTreeClassifier, refine_leaves
 from spinney.export import export_text
-from spinney.inspection.text import SumWriter
+from spinney.inspection.tree_text import SumWriter
 from spinney.tree.convert import from_sklearn
 from spinney.tree.structure import Tree
 from tests.small_models import FORESTS, small_model
@@ -220,10 +221,15 @@ def test_bad_arguments_are_refused(
         export_text(tree_of_two_splits(), **values)
 
 
-@pytest.mark.parametrize("model", [TAOTreeClassifier(), "tree", DecisionTreeClassifier()])
+@pytest.mark.parametrize("model", ["tree", DecisionTreeClassifier()])
 def test_only_trees_have_a_text(model: object) -> None:
     with pytest.raises(TypeError, match=r"holds no spinney tree; give a Tree or .* try fit first"):
         export_text(model)
+
+
+def test_a_tree_that_is_not_fitted_has_no_text() -> None:
+    with pytest.raises(NotFittedError, match=r"TAOTreeClassifier is not fitted; try fit\(X, y\)"):
+        export_text(TAOTreeClassifier())
 
 
 def test_a_tree_of_a_forest_is_written_with_the_names_of_the_forest() -> None:
@@ -241,9 +247,10 @@ def test_a_forest_is_asked_for_one_of_its_trees(number: int | None) -> None:
         export_text(forest, tree=number)
 
 
-def test_a_single_tree_has_no_number() -> None:
-    with pytest.raises(ValueError, match="tree=0 of a single tree"):
-        export_text(tree_of_two_splits(), tree=0)
+def test_a_single_tree_is_number_0_and_needs_no_number() -> None:
+    assert export_text(tree_of_two_splits(), tree=0) == export_text(tree_of_two_splits())
+    with pytest.raises(ValueError, match="tree=1 of a forest of 1 tree; give"):
+        export_text(tree_of_two_splits(), tree=1)
 
 
 def test_a_tree_of_a_refined_forest_is_written_with_its_new_leaves() -> None:

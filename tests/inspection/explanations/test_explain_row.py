@@ -300,7 +300,7 @@ def test_rows_that_are_none_are_refused(x, message):
 
 
 def test_other_models_are_refused():
-    with pytest.raises(TypeError, match="LogisticRegression is no estimator of spinney"):
+    with pytest.raises(TypeError, match="LogisticRegression is no tree or forest of spinney"):
         explain(LogisticRegression(), [0.0])
     with pytest.raises(NotFittedError):
         explain(TAOTreeClassifier(), [0.0])

@@ -23,11 +23,13 @@ from spinney.inspection.explanations.explanation import (
     TreeExplanation,
 )
 from spinney.inspection.explanations.origin import Origin, plain_value, read_origin
-from spinney.inspection.explanations.reading import Floats, Reading, read_model
+from spinney.inspection.explanations.projection import Floats
 from spinney.inspection.explanations.row import OneRow, read_row
+from spinney.inspection.fitted_model import FittedModel, fitted_estimator
 from spinney.tree import Tree
-from spinney.tree.readout import holds_scores
-from spinney.tree.route import apply
+from spinney.tree.hyperplanes import hyperplane, leaf_function
+from spinney.tree.readout import Readout, holds_scores
+from spinney.tree.route import apply, outputs
 
 Side = Literal["left", "right"]
 
@@ -88,46 +90,60 @@ def explain(model: object, x: ArrayLike, *, data: ArrayLike | None = None) -> Ex
     >>> abs(total - (why.answer[2] - why.typical_answer[2])) < 1e-9
     True
     """
-    reading = read_model(model)
-    row = read_row(x, len(reading.column_names))
-    coordinates = reading.encode(row.matrix)
-    told = _Told(reading, row, coordinates, read_origin(reading, data))
-    totals = reading.totals(coordinates)
-    best = int(totals[0].argmax()) if reading.is_classifier else 0
-    trees = tuple(told.tree(number) for number in range(reading.forest.n_trees))
-    attribution = told.attribution()
+    fitted = fitted_estimator(model)
+    row = read_row(x, len(fitted.column_names))
+    coordinates = fitted.dense_coordinates(row.matrix)
+    walk = _RowInTrees(fitted, row, coordinates, read_origin(fitted, data))
+    totals = fitted.totals(coordinates)
+    best = int(totals[0].argmax()) if fitted.is_classifier else 0
+    trees = tuple(walk.tree(number) for number in range(fitted.forest.n_trees))
+    attribution = walk.attribution()
     return Explanation(
         model=type(model).__name__,
-        prediction=prediction_of(reading, totals),
-        is_classifier=reading.is_classifier,
-        is_relative=told.origin.is_known,
-        output_names=reading.output_names,
+        prediction=prediction_of(fitted, totals),
+        is_classifier=fitted.is_classifier,
+        is_relative=walk.origin.is_known,
+        output_names=fitted.output_names,
         output=best,
-        combination=reading.combination,
-        has_scores=reading.is_classifier and holds_scores(reading.forest.trees),
+        combination=combination_of(fitted.readout),
+        has_scores=fitted.is_classifier and holds_scores(fitted.trees),
         trees=trees,
-        offsets=_floats(reading.readout.offsets),
+        offsets=_floats(fitted.readout.offsets),
         totals=_floats(totals[0]),
-        answer=_floats(reading.readout.finished(totals)[0]),
-        typical_answer=_floats(reading.answers(told.origin.coordinates[None, :])[0]),
-        features=told.features(trees, attribution, best),
+        answer=_floats(fitted.readout.finished(totals)[0]),
+        typical_answer=_floats(fitted.answers(walk.origin.coordinates[None, :])[0]),
+        features=walk.features(trees, attribution, best),
         n_orders=attribution.n_orders,
     )
 
 
-def prediction_of(reading: Reading, totals: Floats) -> Any:
+def prediction_of(fitted: FittedModel, totals: Floats) -> Any:
     """The label of the only row, its number, or its numbers as a tuple."""
-    said = reading.predictions(totals)[0]
-    if reading.is_classifier:
+    said = fitted.readout.answers(totals)[0]
+    if fitted.is_classifier:
         return said.item() if hasattr(said, "item") else said
-    return float(said[0]) if reading.readout.is_flat else _floats(said)
+    return float(said) if fitted.readout.is_flat else _floats(said)
+
+
+def combination_of(readout: Readout) -> str:
+    """How the trees' answers become one, in words."""
+    weights = readout.tree_weights
+    if readout.n_trees == 1:
+        return "one tree"
+    if readout.says == "label":
+        return "hard vote" if bool((weights == weights[0]).all()) else "weighted vote"
+    if readout.says == "probabilities":
+        return "soft vote"
+    if readout.finish == "mean":
+        return "average"
+    return "sum" if bool((weights == 1).all()) else "weighted sum"
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
+class _RowInTrees:
     """One row on its way through the trees."""
 
-    reading: Reading
+    fitted: FittedModel
     row: OneRow
     coordinates: NDArray[np.float32]
     origin: Origin
@@ -140,11 +156,11 @@ class _Told:
     def attribution(self) -> Attribution:
         """What the columns add to the answer of the model."""
         return attribute(
-            self.reading.answers,
+            self.fitted.answers,
             self.origin.coordinates,
             self.coordinates[0],
-            self.reading.columns,
-            self.reading.is_weighed,
+            self.fitted.columns,
+            self.fitted.is_weighed,
         )
 
     def features(
@@ -154,7 +170,7 @@ class _Told:
         pushes = attribution.adds[:, output]
         total = float(np.abs(pushes).sum())
         counts = Counter(name for tree in trees for step in tree.steps for name in step.by_column)
-        names = self.reading.column_names
+        names = self.fitted.column_names
         weighed = {name for tree in trees for name in tree.leaf.columns} | set(counts)
         return tuple(
             FeatureSummary(
@@ -173,20 +189,20 @@ class _Told:
 
     def tree(self, number: int) -> TreeExplanation:
         """The way through one tree."""
-        tree = self.reading.forest.trees[number]
+        tree = self.fitted.trees[number]
         leaf = int(apply(tree, as_rows(self.coordinates))[0])
-        outputs, says = self.reading.said(tree, self.coordinates)
+        answer = outputs(tree, as_rows(self.coordinates))
+        says = self.fitted.readout.said_for(tree, answer)
         return TreeExplanation(
             number=number,
             steps=tuple(self._step(tree, *step) for step in _way(tree, leaf)),
-            leaf=self._leaf(tree, leaf, outputs[0]),
+            leaf=self._leaf(tree, leaf, answer[0]),
             says=_floats(says[0]),
-            weight=float(self.reading.readout.tree_weights[number]),
+            weight=float(self.fitted.readout.tree_weights[number]),
         )
 
     def _step(self, tree: Tree, node: int, child: int) -> SplitStep:
-        used = slice(*tree.split_indptr[node : node + 2])
-        features, weights = tree.split_indices[used], tree.split_weights[used].astype(np.float64)
+        features, weights = hyperplane(tree, node)
         parts, bias = self._contributions(features, weights), float(tree.bias[node])
         base = math.fsum([bias, *(weights * self.origin.coordinates[features]).tolist()])
         score = math.fsum([base, *(part.amount for part in parts)])
@@ -195,21 +211,18 @@ class _Told:
         goes: Side = "right" if child == tree.right[node] else "left"
         return SplitStep(node, parts, bias, base, score, distance, goes)
 
-    def _leaf(self, tree: Tree, leaf: int, outputs: Floats) -> LeafAnswer:
+    def _leaf(self, tree: Tree, leaf: int, answer: Floats) -> LeafAnswer:
         if not tree.is_linear:
-            return LeafAnswer(leaf, _floats(outputs))
+            return LeafAnswer(leaf, _floats(answer))
         place = int(tree.leaf_index[leaf])
         bases, contributions = [], []
         for output in range(tree.n_outputs):
-            first = place * tree.n_outputs + output
-            used = slice(*tree.leaf_indptr[first : first + 2])
-            features = tree.leaf_indices[used]
-            weights = tree.leaf_weights[used].astype(np.float64)
+            features, weights = leaf_function(tree, place, output)
             at_origin = (weights * self.origin.coordinates[features]).tolist()
             bases.append(math.fsum([float(tree.leaf_values[place, output]), *at_origin]))
             contributions.append(self._contributions(features, weights))
         intercepts = _floats(tree.leaf_values[place])
-        return LeafAnswer(leaf, _floats(outputs), intercepts, tuple(bases), tuple(contributions))
+        return LeafAnswer(leaf, _floats(answer), intercepts, tuple(bases), tuple(contributions))
 
     def _contributions(
         self, features: NDArray[np.int32], weights: Floats
@@ -224,14 +237,14 @@ class _Told:
         )
 
     def _contribution(self, coordinate: int, weight: float, amount: float) -> Contribution:
-        reading, column = self.reading, int(self.reading.columns[coordinate])
+        fitted, column = self.fitted, int(self.fitted.columns[coordinate])
         kind, shift = "number", 0.0
-        if reading.encoding is not None:
-            described = reading.encoding.coordinates[coordinate]
+        if fitted.encoding is not None:
+            described = fitted.encoding.coordinates[coordinate]
             kind, shift = described.kind, described.origin
         return Contribution(
-            reading.coordinate_names[coordinate],
-            reading.column_names[column],
+            fitted.coordinate_names[coordinate],
+            fitted.column_names[column],
             float(self.coordinates[0, coordinate]) + shift,
             float(self.origin.coordinates[coordinate]) + shift,
             weight,

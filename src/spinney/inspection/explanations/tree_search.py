@@ -15,7 +15,7 @@ def search_tree(setting: Setting, search: Search) -> None:
     A leaf is a polyhedron; its distance is at least that of the half-space on its way that is
     violated most. Leaves whose bound is no better than the best change so far are passed over.
     """
-    tree = setting.space.reading.forest.trees[0]
+    tree = setting.space.fitted.trees[0]
     distances = setting.space.leaf_distances(0, setting.norm)
     for leaf in _wanted_leaves(tree, setting):
         bound = total_cost(setting.level_cost, float(distances[leaf]), setting.norm)
@@ -31,8 +31,8 @@ def _wanted_leaves(tree: Tree, setting: Setting) -> list[int]:
     distances = setting.space.leaf_distances(0, setting.norm)
     leaves = tree.leaf_nodes
     if not tree.is_linear:
-        readout = setting.space.reading.readout
-        says = setting.space.reading.adds(tree, tree.leaf_values)
+        readout = setting.space.fitted.readout
+        says = readout.said_for(tree, tree.leaf_values)
         leaves = leaves[setting.goal.is_met(readout.tree_weights[0] * says + readout.offsets)]
     leaves = leaves[np.isfinite(distances[leaves])]
     return [int(leaf) for leaf in leaves[np.argsort(distances[leaves], kind="stable")]]

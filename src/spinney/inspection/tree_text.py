@@ -5,7 +5,6 @@ The text is for reading. Numbers are rounded, so it is no way to store a model.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,12 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.data.checks import check_integer
-from spinney.data.row_reader import encoding_of
-from spinney.data.tables.columns import DATETIME
 from spinney.data.tables.moments import moment
-from spinney.inspection.readout import readout_of
+from spinney.data.wording import rounded
+from spinney.inspection.arguments import checked_class_names, checked_spread
+from spinney.inspection.fitted_model import FittedModel, fitted_model, value_names
 from spinney.tree.readout import holds_scores
-from spinney.tree.structure import Tree
 from spinney.tree.view import LeafView, NodeView, SplitView, view_tree
 
 INDENT = "    "
@@ -45,8 +43,8 @@ def export_text(
         An estimator gives its column names and class labels too. One that was fitted to
         categories or missing values speaks of them: ``workclass = Private``, ``age is missing``.
     tree : int, optional
-        Which tree of a forest to write. Only for forests, and needed there. Trees of a refined
-        forest have its new leaves, 0 where no training row was.
+        Which tree of a forest to write; needed if there are several. Trees of a refined forest
+        have its new leaves, 0 where no training row was.
     feature_names : sequence of str, optional
         One name a coordinate, all different. Default: the estimator's, else ``x0``, ``x1``, ...
         For a tree of a forest, take the forest's ``get_coordinate_names()``.
@@ -79,27 +77,19 @@ def export_text(
     >>> export_text(tree).splitlines()[0].startswith("if ")
     True
     """
-    trees, number = _trees_of(model, tree)
-    shown = trees[number]
-    encoding = encoding_of(model)
-    indicators: frozenset[str] = frozenset()
-    origins: dict[str, float] = {}
-    if feature_names is None:
-        feature_names = getattr(model, "feature_names_in_", None)
-        if encoding is not None:
-            feature_names = [coordinate.name for coordinate in encoding.coordinates]
-            indicators = frozenset(c.name for c in encoding.coordinates if c.is_indicator)
-            origins = {c.name: c.origin for c in encoding.coordinates if c.kind == DATETIME}
-    if class_names is None:
-        class_names = getattr(model, "classes_", None)
-    _check_class_names(class_names, shown)
+    fitted = fitted_model(model)
+    _, shown = fitted.tree(tree)
+    labels = checked_class_names(fitted, class_names)
     check_integer("digits", digits, minimum=1, example="3")
     if max_weights is not None:
         check_integer("max_weights", max_weights, minimum=1, example="5")
-    root = view_tree(shown, feature_names)
-    has_scores = holds_scores(trees)
-    writer = SumWriter(digits, max_weights, _spread(scale, root), indicators, has_scores, origins)
-    return "\n".join(_lines(root, writer, class_names)) + "\n"
+    root = view_tree(shown, fitted.coordinate_names if feature_names is None else feature_names)
+    has_scores = holds_scores(fitted.trees)
+    scales, _ = checked_spread(scale, None, shown.n_features)
+    spread = dict(zip(root.feature_names, scales.tolist(), strict=True))
+    indicators, origins = (frozenset(), {}) if feature_names is not None else _marked(fitted)
+    writer = SumWriter(digits, max_weights, spread, indicators, has_scores, origins)
+    return "\n".join(_lines(root, writer, labels)) + "\n"
 
 
 @dataclass(frozen=True)
@@ -131,14 +121,7 @@ class SumWriter:
 
     def number(self, value: float) -> str:
         """`value` rounded, without needless zeros."""
-        if value == 0:
-            return "0"
-        magnitude = math.floor(math.log10(abs(value)))
-        if not -5 <= magnitude < 7:
-            return f"{value:.{self.digits - 1}e}"
-        decimals = max(0, self.digits - 1 - magnitude)
-        text = f"{value:.{decimals}f}"
-        return text.rstrip("0").rstrip(".") if decimals else text
+        return rounded(value, self.digits)
 
     def value(self, name: str, value: float) -> str:
         """A value of a feature: a number, or a date."""
@@ -232,50 +215,13 @@ def _formulas(leaf: LeafView, writer: SumWriter, class_names: Sequence[str] | No
     ]
     if class_names is not None:
         return [f"score[{name}] = {text}" for name, text in zip(class_names, sums, strict=True)]
-    if len(sums) == 1:
-        return [f"value = {sums[0]}"]
-    return [f"value[{output}] = {text}" for output, text in enumerate(sums)]
+    names = value_names(len(sums))
+    return [f"{name} = {text}" for name, text in zip(names, sums, strict=True)]
 
 
-def _trees_of(model: object, number: int | None) -> tuple[tuple[Tree, ...], int]:
-    """The trees of `model`, or `model` itself, and the place of the one that is meant."""
-    trees = getattr(model, "trees_", None)
-    if hasattr(model, "leaf_values_") and not isinstance(model, Tree):  # a refined forest
-        trees = readout_of(model).forest.trees
-    if isinstance(trees, tuple):
-        if number is None or not 0 <= number < len(trees):
-            raise ValueError(
-                f"tree={number} of a forest of {len(trees)} trees; give the number of one, from 0 "
-                f"to {len(trees) - 1}; try tree=0."
-            )
-        return trees, number
-    found = getattr(model, "tree_", model)
-    if number is not None:
-        raise ValueError(f"tree={number} of a single tree; give tree=None.")
-    if isinstance(found, Tree):
-        return (found,), 0
-    raise TypeError(
-        f"model={type(model).__name__} holds no spinney tree; give a Tree or a fitted estimator; "
-        "try fit first, or spinney.tree.from_sklearn for a scikit-learn tree."
-    )
-
-
-def _spread(scale: ArrayLike | None, root: NodeView) -> dict[str, float]:
-    """Spread of each feature by name, 1 if not given."""
-    n_features = root.tree.n_features
-    spread = np.ones(n_features) if scale is None else np.asarray(scale, dtype=np.float64)
-    if spread.shape != (n_features,):
-        raise ValueError(
-            f"scale has shape {spread.shape}; give one number a feature, shape ({n_features},); "
-            "try X.std(axis=0)."
-        )
-    return dict(zip(root.feature_names, spread.tolist(), strict=True))
-
-
-def _check_class_names(class_names: Sequence[str] | None, tree: Tree) -> None:
-    """Raise unless there is a name for each output."""
-    if class_names is not None and len(class_names) != tree.n_outputs:
-        raise ValueError(
-            f"class_names has {len(class_names)} names for {tree.n_outputs} classes; give one a "
-            "class; try leaving them out to use the classifier's own."
-        )
+def _marked(fitted: FittedModel) -> tuple[frozenset[str], dict[str, float]]:
+    """Names of coordinates that are indicators, and of dates with their origins."""
+    names = fitted.coordinate_names
+    described = () if fitted.encoding is None else fitted.encoding.coordinates
+    indicators = frozenset(found.name for found in described if found.is_indicator)
+    return indicators, {names[k]: origin for k, origin in fitted.date_origins.items()}

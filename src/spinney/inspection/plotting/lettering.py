@@ -62,9 +62,3 @@ def number(value: float, digits: int = 3) -> str:
 def count(value: float) -> str:
     """A number of rows, nodes or trees, in groups of three digits."""
     return f"{round(value):,}"
-
-
-def plural(value: int, what: str) -> str:
-    """``1 leaf``, ``2 leaves``: as people say it, for the few words that plots need."""
-    many = {"leaf": "leaves"}.get(what, f"{what}s")
-    return f"{count(value)} {what if value == 1 else many}"
