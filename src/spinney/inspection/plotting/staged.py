@@ -27,7 +27,7 @@ def staged_predictions(model: Any, X: Any) -> Iterator[Stage]:
     """
     if hasattr(model, "staged_predict"):
         yield from enumerate(model.staged_predict(X), start=1)
-    elif hasattr(model, "trees_"):
+    elif hasattr(model, "trees_") and not hasattr(model, "leaf_values_"):
         fitted, n_forests = fitted_model(model), getattr(model, "n_forests_", None)
         n_together = 1 if n_forests is None else len(fitted.trees) // int(n_forests)
         yield from _staged_sums(fitted, X, n_together)
