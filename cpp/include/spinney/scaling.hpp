@@ -43,11 +43,12 @@ class Scaling {
 };
 
 /// Standardised row n into z (length >= n_features; only the first n_features are written).
-template <class T>
-void standard_row(const DenseRowsOf<T>& rows, std::size_t n, const Scaling& scaling, double* z) {
-    row_kernels<T>().standardise(rows.row(n), scaling.mean.data(), scaling.inverse_scale.data(), z);
+template <DenseDesign D>
+void standard_row(const D& rows, std::size_t n, const Scaling& scaling, double* z) {
+    row_kernels<typename D::Value>().standardise(rows.row(n), scaling.mean.data(), scaling.inverse_scale.data(), z);
 }
-inline void standard_row(const SparseRows& rows, std::size_t n, const Scaling& scaling, double* z) {
+template <SparseDesign D>
+void standard_row(const D& rows, std::size_t n, const Scaling& scaling, double* z) {
     for (std::size_t j = 0; j < rows.n_features; ++j) z[j] = -scaling.mean[j] * scaling.inverse_scale[j];
     rows.for_each(n,
                   [&](std::size_t j, float x) { z[j] = (static_cast<double>(x) - scaling.mean[j]) * scaling.inverse_scale[j]; });
