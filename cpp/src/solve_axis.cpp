@@ -159,7 +159,8 @@ void visit_steps(const ByteRows& rows, const ReducedProblem& problem, std::span<
     }
 }
 
-/// With S(t) the sum of signed weights below t, sending x >= t right costs `left_only + S(t)` and
+/// Weighted 0/1 loss of the pseudo-labels (boosted-tao eq. (4)) at every threshold of a column ("found exactly by enumeration",
+/// fao section 3). With S(t) the sum of signed weights below t, sending x >= t right costs `left_only + S(t)` and
 /// sending x < t right costs `right_only - S(t)`. Of splits that differ by no more than rounding the first is
 /// taken: a row of weight k must do as k copies of it.
 void scan_column(std::size_t feature, std::span<const Step> steps, double left_only, double right_only, double alpha,

@@ -59,8 +59,7 @@ class AxisRule final : public SplitRule<D> {
 std::vector<std::uint32_t> draw_columns(std::span<const std::uint32_t> columns, std::size_t count, Random& random) {
     std::vector<std::uint32_t> drawn(columns.begin(), columns.end());
     count = std::min(count, drawn.size());
-    for (std::size_t k = 0; k < count; ++k)
-        std::swap(drawn[k], drawn[k + random.below(static_cast<std::uint32_t>(drawn.size() - k))]);
+    random.draw_first(count, std::span(drawn));
     drawn.resize(count);
     return drawn;
 }
