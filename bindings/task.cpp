@@ -103,4 +103,13 @@ LinearOptions solver_options(const nb::dict& given) {
     return options;
 }
 
+void bind_task(nb::module_& m) {
+    nb::class_<Task>(m, "Task", "What a tree has to predict, by which loss and with which leaves.")
+        .def(nb::init<Vector<std::int32_t>, Matrix<double>, Vector<double>, std::size_t, std::string, std::string, double, double,
+                      double, std::size_t, double, double>(),
+             array_arg("classes"), array_arg("values"), array_arg("weights"), nb::arg("n_outputs"), nb::arg("loss"),
+             nb::arg("leaf"), nb::arg("huber_delta"), nb::arg("leaf_alpha"), nb::arg("leaf_ridge"), nb::arg("leaf_epochs"),
+             nb::arg("constant_l1") = 0.0, nb::arg("constant_l2") = 0.0);
+}
+
 }  // namespace spinney::python
