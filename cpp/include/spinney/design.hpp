@@ -102,6 +102,8 @@ inline constexpr bool is_sparse = SparseDesign<D>;
 /// Whether the rows lie in memory as the arrays of floats that every walk reads.
 template <class D>
 inline constexpr bool is_float = requires { requires std::same_as<typename D::Value, float>; };
+template <class D>
+inline constexpr bool is_bytes = requires { requires std::same_as<typename D::Value, std::uint8_t>; };
 
 /// The kinds of rows: all templates over a Design are compiled for each of them, and for no other.
 using AnyRows = std::variant<DenseRows, ByteRows, SparseRows>;

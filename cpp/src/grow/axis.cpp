@@ -12,9 +12,6 @@ constexpr std::size_t columns_at_once = 16;
 /// Bytes of so many rows are counted by value, those of fewer sorted.
 constexpr std::size_t least_counted = 512;
 
-template <Design D>
-constexpr bool is_bytes = std::same_as<D, ByteRows>;
-
 struct BestColumn {
     std::uint32_t column = 0;
     Cut cut;
