@@ -239,7 +239,8 @@ class StreamSolver {
         }
     }
 
-    /// One SAGA step over the rows of `batch`.
+    /// One SAGA step (Defazio, Bach and Lacoste-Julien, 2014) over the rows of `batch`: along their new slopes less those in the
+    /// table plus the mean of the table, then the proximal step of the penalty.
     void move(std::span<const std::uint32_t> batch, std::span<const float> changes) {
         const double count = static_cast<double>(batch.size());
         for (std::size_t k = 0; k < n_outputs_; ++k) {

@@ -28,8 +28,8 @@ class Scaling {
     std::vector<double> mean, inverse_scale, deviation;
     std::vector<float> mean32, metric32;  ///< for the streaming solver; metric = inverse_scale^2
 
-    /// |w|_1 of the raw hyperplane w, measured in standardised space. A given tree may have weights on
-    /// columns that are constant here: they only shift the bias, and cost nothing.
+    /// |w|_1 of the raw hyperplane w (phi of bagged-tao eq. (1)), measured in standardised space. A given tree may have weights
+    /// on columns that are constant here: they only shift the bias, and cost nothing.
     [[nodiscard]] double l1_norm(std::span<const float> w) const;
 
     /// Keeps the `count` weights of a raw hyperplane that move its score most, weight times deviation of the column, and

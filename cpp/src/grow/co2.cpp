@@ -138,8 +138,8 @@ class Stump {
         return bound;
     }
 
-    /// Puts the tangent of each row where its better leaf is, not where the row is. Then the bound is a hinge, rows on the
-    /// wrong side pull as well, and a start of two scores only can be left.
+    /// A departure from [C]: puts the tangent of each row where its better leaf is, not where the row is. Then the bound is a
+    /// hinge, rows on the wrong side pull as well, and a start of two scores only can be left.
     void relabel() {
         for (std::size_t i = 0; i < side_.size(); ++i) side_[i] = leaves_.loss(0, i) < leaves_.loss(1, i) ? -1 : 1;
     }
@@ -153,8 +153,8 @@ class Stump {
         return sides;
     }
 
-    /// Tangents of a split that rows may leave. Its leaves are fitted to the sides, since gradients alone follow too slowly;
-    /// what the rows want is asked before, when the leaves also know of the rows that pull.
+    /// A departure from [C]: tangents of a split that rows may leave. Its leaves are fitted to the sides, since gradients alone
+    /// follow too slowly; what the rows want is asked before, when the leaves also know of the rows that pull.
     void let_rows_leave(bool is_early) {
         const Tally sides = tally_sides();
         if (is_early) relabel();
@@ -251,7 +251,7 @@ class CO2Rule final : public SplitRule<D> {
     }
 
   private:
-    /// Whether judges, if there are any, want the column that it started from.
+    /// A departure from [C]: whether judges, if there are any, want the column that it started from.
     static bool is_overfitted(const GrowSite<D>& site, const Hyperplane& start, const Hyperplane& plane) {
         return !site.judges.rows.empty() && !plane.is_empty() && judged_loss(site, plane) > judged_loss(site, start);
     }
