@@ -17,17 +17,18 @@ void add_rows(const D& rows, std::span<const std::uint32_t> numbers, std::span<c
         for (std::size_t k = 0; k < numbers.size(); ++k)
             rows.for_each(numbers[k], [&](std::size_t j, float x) { w[j] += slopes[k] * x * metric[j]; });
     } else {
+        using T = D::Value;
         const StreamVectors vectors{nullptr, w.data(), mean.data(), metric.data(), nullptr, w.size()};
-        for (std::size_t k = 0; k < numbers.size();) {
-            const std::size_t count = numbers.size() - k >= 4 ? 4 : 1;
-            const typename D::Value* x[4] = {};
-            float slope[4] = {};
-            for (std::size_t r = 0; r < count; ++r) {
-                x[r] = rows.row(numbers[k + r]).data();
-                slope[r] = slopes[k + r];
-            }
-            row_kernels<typename D::Value>().add_gradient(vectors, x, slope, count);
-            k += count;
+        std::size_t k = 0;
+        for (; k + 4 <= numbers.size(); k += 4) {
+            const T* const x[4] = {rows.row(numbers[k]).data(), rows.row(numbers[k + 1]).data(), rows.row(numbers[k + 2]).data(),
+                                   rows.row(numbers[k + 3]).data()};
+            row_kernels<T>().add_gradient(vectors, x, slopes.data() + k, 4);
+        }
+        for (; k < numbers.size(); ++k) {
+            const T* const x[4] = {rows.row(numbers[k]).data()};
+            const float slope[4] = {slopes[k]};
+            row_kernels<T>().add_gradient(vectors, x, slope, 1);
         }
     }
 }
