@@ -12,6 +12,7 @@
 #include "interrupt.hpp"
 #include "rows.hpp"
 #include "spinney/grow/grower.hpp"
+#include "task.hpp"
 
 namespace spinney::python {
 namespace {
@@ -46,7 +47,7 @@ std::unique_ptr<SplitRule<D>> make_rule(const SplitOptions& options) {
 Impurity impurity_of(const std::string& name) {
     if (name == "entropy") return Impurity::entropy;
     if (name == "gini") return Impurity::gini;
-    throw std::invalid_argument("criterion='" + name + "' is not known; give entropy or gini");
+    refuse("criterion", name, "entropy or gini");
 }
 
 void check_targets(const Targets& targets, std::size_t n_rows) {
@@ -57,9 +58,7 @@ void check_targets(const Targets& targets, std::size_t n_rows) {
     // Rows of weight 0 take no part, and the mean of no rows is no number.
     if (std::ranges::none_of(targets.weights, [](double weight) { return weight > 0.0; }))
         throw std::invalid_argument("some weight must be positive");
-    for (std::int32_t label : targets.classes)
-        if (label < 0 || static_cast<std::size_t>(label) >= targets.n_outputs)
-            throw std::invalid_argument("class code out of range");
+    check_codes(targets);
 }
 
 /// Whether to stop: a signal, or a callback that raises. Asked without the GIL, which is taken only now and then, as

@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
     spinney::python::bind_gains(m);
     spinney::python::bind_readout(m);
     spinney::python::bind_solvers(m);
+    spinney::python::bind_task(m);
     spinney::python::bind_optimizer(m);
     spinney::python::bind_leaf_system(m);
     spinney::python::bind_grow(m);

@@ -63,15 +63,6 @@ auto reach(const Optimizer& self) {
     return to_numpy(std::move(counts));
 }
 
-void bind_task(nb::module_& m) {
-    nb::class_<Task>(m, "Task", "What a tree has to predict, by which loss and with which leaves.")
-        .def(nb::init<Vector<std::int32_t>, Matrix<double>, Vector<double>, std::size_t, std::string, std::string, double, double,
-                      double, std::size_t, double, double>(),
-             array_arg("classes"), array_arg("values"), array_arg("weights"), nb::arg("n_outputs"), nb::arg("loss"),
-             nb::arg("leaf"), nb::arg("huber_delta"), nb::arg("leaf_alpha"), nb::arg("leaf_ridge"), nb::arg("leaf_epochs"),
-             nb::arg("constant_l1") = 0.0, nb::arg("constant_l2") = 0.0);
-}
-
 void bind_steps(nb::class_<Optimizer>& c) {
     c.def("draw_splits", &draw_splits, nb::arg("kind"), nb::arg("length"), nb::arg("is_axis") = false)
         .def(
@@ -127,7 +118,6 @@ void bind_questions(nb::class_<Optimizer>& c) {
 }  // namespace
 
 void bind_optimizer(nb::module_& m) {
-    bind_task(m);
     nb::class_<Optimizer> c(m, "TreeOptimizer", "One tree under alternating optimisation.");
     c.def(nb::init<const Rows&, const Vector<double>&, const Vector<double>&, const Vector<std::int32_t>&,
                    const Vector<std::int32_t>&, Task, const nb::dict&, const std::string&, std::size_t, std::uint64_t,

@@ -9,6 +9,7 @@
 #include "rows.hpp"
 #include "spinney/solve_axis.hpp"
 #include "spinney/solve_linear.hpp"
+#include "task.hpp"
 
 namespace spinney::python {
 namespace {
@@ -45,8 +46,7 @@ auto logistic_split(const Rows& rows, const Vector<double>& mean, const Vector<d
                 options.tolerance = tolerance;
                 w.resize(d.n_features);
                 const LogisticLink link(span_of(labels));
-                if (solver != "newton" && solver != "stream")
-                    throw std::invalid_argument("solver='" + solver + "' is not known; give newton or stream");
+                if (solver != "newton" && solver != "stream") refuse("solver", solver, "newton or stream");
                 if (solver == "newton")
                     solve_newton(d, scaling, entries, link, options, std::span(w), bias);
                 else

@@ -28,9 +28,7 @@ void check_values(const Targets& targets) {
             throw std::invalid_argument("weight " + std::to_string(weight) + " is no weight; give numbers >= 0");
     if (std::ranges::none_of(targets.weights, [](double weight) { return weight > 0.0; }))
         throw std::invalid_argument("all weights are 0; give at least one row a positive weight");
-    for (std::int32_t code : targets.classes)
-        if (code < 0 || static_cast<std::size_t>(code) >= targets.n_outputs)
-            throw std::invalid_argument("class code out of range");
+    check_codes(targets);
 }
 
 LinearLeafOptions linear_options(const Task& task, const LinearOptions& solver) {
@@ -52,6 +50,12 @@ std::unique_ptr<Leaves> constant_leaves(const Task& task, const Targets& targets
 
 void refuse(const std::string& what, const std::string& value, const std::string& accepted) {
     throw std::invalid_argument(what + "='" + value + "' is not known; give " + accepted);
+}
+
+void check_codes(const Targets& targets) {
+    for (std::int32_t code : targets.classes)
+        if (code < 0 || static_cast<std::size_t>(code) >= targets.n_outputs)
+            throw std::invalid_argument("class code out of range");
 }
 
 Targets targets_of(const Task& task, std::size_t n_rows, std::size_t n_features,
@@ -101,6 +105,15 @@ LinearOptions solver_options(const nb::dict& given) {
             throw std::invalid_argument("unknown solver option " + name);
     }
     return options;
+}
+
+void bind_task(nb::module_& m) {
+    nb::class_<Task>(m, "Task", "What a tree has to predict, by which loss and with which leaves.")
+        .def(nb::init<Vector<std::int32_t>, Matrix<double>, Vector<double>, std::size_t, std::string, std::string, double, double,
+                      double, std::size_t, double, double>(),
+             array_arg("classes"), array_arg("values"), array_arg("weights"), nb::arg("n_outputs"), nb::arg("loss"),
+             nb::arg("leaf"), nb::arg("huber_delta"), nb::arg("leaf_alpha"), nb::arg("leaf_ridge"), nb::arg("leaf_epochs"),
+             nb::arg("constant_l1") = 0.0, nb::arg("constant_l2") = 0.0);
 }
 
 }  // namespace spinney::python

@@ -26,6 +26,9 @@ struct Task {
 /// Throws what the name is, and what is accepted.
 [[noreturn]] void refuse(const std::string& what, const std::string& value, const std::string& accepted);
 
+/// Throws if a class code is not below the number of outputs.
+void check_codes(const Targets& targets);
+
 /// Targets of a task for rows of this shape; throws unless they agree with it, and so do the sizes of a scaling.
 [[nodiscard]] Targets targets_of(const Task& task, std::size_t n_rows, std::size_t n_features,
                                  std::initializer_list<std::size_t> scaling_sizes);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "interrupt.hpp"
-#include "spinney/optimizer.hpp"
+#include "spinney/tao/optimizer.hpp"
 #include "task.hpp"
 
 namespace spinney::python {
@@ -56,7 +56,7 @@ class Optimizer {
     Task task_;
     std::optional<Scaling> scaling_;
     std::vector<float> norms_;
-    std::variant<TreeOf<DenseRows>, TreeOf<ByteRows>, TreeOf<SparseRows>> tree_;
+    ForEachDesign<TreeOf>::Variant tree_;
     TreeState kept_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Cholesky factors of symmetric matrices, in place: of full rows the lower triangle is read, and L of L L' written.
+/// Cholesky factors of symmetric matrices, in place: of full rows the lower triangle is read, and L of L L' written. Then
+/// L L' x = b is solved by L, and by L' after it.
 
 #include <algorithm>
 #include <cstddef>
@@ -45,6 +46,30 @@ inline void substitute_lower(std::span<const double> factor, std::size_t n_outpu
         for (std::size_t j = 0; j < i; ++j)
             for (std::size_t k = 0; k < n_outputs; ++k) mine[k] -= row[j] * values[j * n_outputs + k];
         for (std::size_t k = 0; k < n_outputs; ++k) mine[k] /= row[i];
+    }
+}
+
+/// Solves L' x = values in place, for `n_outputs` right sides side by side. Each x is taken off all above it at once, since a
+/// large L is best read by rows: terms are taken off from the last to the first.
+inline void substitute_upper(std::span<const double> factor, std::size_t n_outputs, std::span<double> values) {
+    const std::size_t size = values.size() / n_outputs;
+    for (std::size_t i = size; i-- > 0;) {
+        check_stop_after(i);
+        const double* row = factor.data() + i * size;
+        double* mine = values.data() + i * n_outputs;
+        for (std::size_t k = 0; k < n_outputs; ++k) mine[k] /= row[i];
+        for (std::size_t j = 0; j < i; ++j)
+            for (std::size_t k = 0; k < n_outputs; ++k) values[j * n_outputs + k] -= row[j] * mine[k];
+    }
+}
+
+/// The same for one right side of a small system, each x when its turn comes: terms are taken off from the first to the last.
+/// Not the same bits as above, and fitted trees have been promised these.
+inline void substitute_upper_in_turn(std::span<const double> factor, std::span<double> values) {
+    const std::size_t size = values.size();
+    for (std::size_t j = size; j-- > 0;) {
+        for (std::size_t k = j + 1; k < size; ++k) values[j] -= factor[k * size + j] * values[k];
+        values[j] /= factor[j * size + j];
     }
 }
 

@@ -39,7 +39,7 @@ class ConstantClassLeaves final : public Leaves {
         return losses_[leaf * n_outputs_ + static_cast<std::size_t>(targets_.classes[row])];
     }
 
-    /// Class fractions; their largest is the weighted majority, the exact minimiser of the 0/1 loss.
+    /// Class fractions; their largest is the weighted majority, the exact minimiser of the 0/1 loss (boosted-tao section IV b).
     void fit(std::size_t leaf, std::span<const std::uint32_t> rows, Random) override {
         if (rows.empty()) return;
         const std::span<double> fractions(table_.values.data() + leaf * n_outputs_, n_outputs_);
@@ -127,7 +127,7 @@ class ConstantValueLeaves final : public Leaves {
     LeafPenalty penalty_;
 };
 
-/// argmin_v of sum_n w_n (y_n - v)^2 + l1 |v| + l2 v^2 (fao §3, "soft thresholding").
+/// argmin_v of sum_n w_n (y_n - v)^2 + l1 |v| + l2 v^2: "an average or soft thresholding operation" (fao section 3).
 double weighted_mean(std::span<const double> values, std::span<const double> weights, LeafPenalty penalty) {
     double sum = 0.0;
     double total = penalty.l2;
@@ -135,8 +135,7 @@ double weighted_mean(std::span<const double> values, std::span<const double> wei
         sum += weights[i] * values[i];
         total += weights[i];
     }
-    const double kept = std::max(std::fabs(sum) - 0.5 * penalty.l1, 0.0);
-    return std::copysign(kept, sum) / total;
+    return soft_threshold(sum, 0.5 * penalty.l1) / total;
 }
 
 /// The slope of the sum jumps at each value. The penalty |v| is one more value, at zero.

@@ -43,7 +43,7 @@ LeafSystem::LeafSystem(const LeafDesign& design, double l2, std::size_t direct_l
     if (design_.n_leaves <= direct_limit) factor();
 }
 
-/// The normal matrix A'WA + l2 I of eq. (6) of [F] with squared loss and penalty; then L L' in its place.
+/// [F, eq. (6)] with squared loss and squared penalty is ridge regression: its normal matrix A'WA + l2 I; then L L' in its place.
 void LeafSystem::factor() {
     const std::size_t size = design_.n_leaves;
     factor_ = shared_weights(design_, n_threads_);
@@ -57,19 +57,6 @@ void LeafSystem::factor() {
     static_cast<void>(factor_cholesky(factor_, size, rest, root));
 }
 
-void LeafSystem::substitute(std::size_t n_outputs, std::span<double> values) const {
-    const std::size_t size = design_.n_leaves;
-    substitute_lower(factor_, n_outputs, values);
-    for (std::size_t i = size; i-- > 0;) {
-        check_stop_after(i);
-        const double* row = factor_.data() + i * size;
-        const double* mine = values.data() + i * n_outputs;
-        for (std::size_t k = 0; k < n_outputs; ++k) values[i * n_outputs + k] /= row[i];
-        for (std::size_t j = 0; j < i; ++j)
-            for (std::size_t k = 0; k < n_outputs; ++k) values[j * n_outputs + k] -= row[j] * mine[k];
-    }
-}
-
 /// Squared length of each output's gradient, in the norm of the preconditioner.
 std::vector<double> LeafSystem::gradient_sizes(std::span<const double> gradient, std::size_t n_outputs) const {
     std::vector<double> sizes(n_outputs);
@@ -81,8 +68,9 @@ std::vector<double> LeafSystem::gradient_sizes(std::span<const double> gradient,
 void LeafSystem::solve(std::span<const double> targets, std::size_t n_outputs, std::span<double> values,
                        const StopRule& rule) const {
     if (!factor_.empty()) {
-        collect(design_, targets, n_outputs, values, n_threads_);
-        substitute(n_outputs, values);
+        collect(design_, targets, n_outputs, values, n_threads_);  // (A'WA + l2 I) values = A'W targets
+        substitute_lower(factor_, n_outputs, values);
+        substitute_upper(factor_, n_outputs, values);
         return;
     }
     std::vector<double> rows(design_.n_rows() * n_outputs), gradient(values.size());

@@ -11,6 +11,7 @@ namespace {
 /// Score of a class a leaf has never seen: below any that a finite row can reach, so its probability is zero.
 constexpr double absent_score = -1e200;
 
+/// Leaves of TAO-l trees (bagged-tao section 4): softmax regression of classes; linear regression of numbers.
 template <Design D>
 class LinearLeaves final : public Leaves {
   public:
@@ -128,7 +129,8 @@ class LinearLeaves final : public Leaves {
         for (std::size_t i = 0; i < table_.values.size(); ++i) table_.values[i] = whole[i % n_outputs_];
     }
 
-    /// Softmax over the classes the leaf has seen; the others keep a score that never wins.
+    /// Softmax with l1 penalty (TAO-l, bagged-tao section 5.1.2) over the classes the leaf has seen; the others keep a score that
+    /// never wins.
     void fit_classes(std::size_t leaf, const WeightedRows& entries, Random random) {
         std::vector<double> counts(n_outputs_);
         for (std::size_t i = 0; i < entries.rows.size(); ++i)

@@ -36,10 +36,7 @@ void Readout::largest(const DenseRows& rows, std::size_t n_threads, std::span<st
         const std::size_t count = std::min(most_rows, rows.n_rows - first);
         const std::span<double> part(totals_of_part.data(), count * n_outputs());
         totals({rows.values + first * rows.n_features, count, rows.n_features}, n_threads, part);
-        for (std::size_t r = 0; r < count; ++r) {
-            const auto of_row = part.subspan(r * n_outputs(), n_outputs());
-            out[first + r] = static_cast<std::int32_t>(std::ranges::max_element(of_row) - of_row.begin());
-        }
+        for (std::size_t r = 0; r < count; ++r) out[first + r] = first_largest(part.subspan(r * n_outputs(), n_outputs()));
     }
 }
 

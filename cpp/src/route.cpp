@@ -18,7 +18,7 @@ constexpr std::size_t rows_per_task = 1024;
 /// so all kinds of rows meet the same arithmetic.
 template <Design D, class Visit>
 void visit_floats(const D& rows, std::size_t begin, std::size_t end, Visit&& visit) {
-    if constexpr (std::same_as<D, DenseRows>) {
+    if constexpr (is_float<D>) {
         for (std::size_t n = begin; n < end; ++n) visit(n, rows.row(n));
     } else {
         std::vector<float> x(rows.n_features, 0.0F);
@@ -53,8 +53,9 @@ struct FullSplits {
             if (tree.left[node] < 0) continue;
             const std::size_t row = w.size();
             w.resize(row + tree.n_features, 0.0F);
-            for (auto k = static_cast<std::size_t>(tree.indptr[node]); k < static_cast<std::size_t>(tree.indptr[node + 1]); ++k)
-                w[row + static_cast<std::size_t>(tree.indices[k])] = tree.weights[k];
+            const auto columns = csr_row(tree.indices, tree.indptr, node);
+            const auto weights = csr_row(tree.weights, tree.indptr, node);
+            for (std::size_t k = 0; k < columns.size(); ++k) w[row + static_cast<std::size_t>(columns[k])] = weights[k];
             bias.push_back(tree.bias[node]);
             child.push_back(code[static_cast<std::size_t>(tree.left[node])]);
             child.push_back(code[static_cast<std::size_t>(tree.right[node])]);
@@ -90,9 +91,8 @@ void walk_all(const D& rows, const SplitArrays& splits, std::size_t n_threads, s
 std::int32_t walk_sparse(const TreeView& tree, std::span<const float> x) {
     std::size_t node = 0;
     while (tree.left[node] >= 0) {
-        const auto begin = static_cast<std::size_t>(tree.indptr[node]);
-        const auto size = static_cast<std::size_t>(tree.indptr[node + 1]) - begin;
-        const double score = dot(tree.indices.subspan(begin, size), tree.weights.data() + begin, x.data()) + tree.bias[node];
+        const auto columns = csr_row(tree.indices, tree.indptr, node);
+        const double score = dot(columns, csr_row(tree.weights, tree.indptr, node).data(), x.data()) + tree.bias[node];
         node = static_cast<std::size_t>(score >= 0.0 ? tree.right[node] : tree.left[node]);
     }
     return static_cast<std::int32_t>(node);
@@ -131,11 +131,10 @@ void linear_outputs(const D& rows, std::span<const std::int32_t> leaves, const L
     visit_parallel(rows, n_threads, [&](std::size_t n, std::span<const float> x) {
         for (std::size_t k = 0; k < view.n_outputs; ++k) {
             const std::size_t row = static_cast<std::size_t>(leaves[n]) * view.n_outputs + k;
-            const auto begin = static_cast<std::size_t>(view.indptr[row]);
-            const auto size = static_cast<std::size_t>(view.indptr[row + 1]) - begin;
-            const auto columns = view.indices.subspan(begin, size);
-            double score = dot(columns, view.weights.data() + begin, x.data());
-            if (!std::isfinite(score)) score = exact_dot(columns, view.weights.data() + begin, x.data());
+            const auto columns = csr_row(view.indices, view.indptr, row);
+            const float* w = csr_row(view.weights, view.indptr, row).data();
+            double score = dot(columns, w, x.data());
+            if (!std::isfinite(score)) score = exact_dot(columns, w, x.data());
             out[n * view.n_outputs + k] = score + view.intercepts[row];
         }
     });

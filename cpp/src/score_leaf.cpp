@@ -103,7 +103,7 @@ class SoftmaxLeaves final : public ScoreLeaves {
             for (std::size_t k = 0; k < n_outputs_; ++k) {
                 double& score = scores(leaf)[k];
                 const double aim = 0.5 * total * score - slope[k];
-                score = std::copysign(std::max(std::fabs(aim) - penalty_.l1, 0.0), aim) / (0.5 * total + 2.0 * penalty_.l2);
+                score = soft_threshold(aim, penalty_.l1) / (0.5 * total + 2.0 * penalty_.l2);
             }
         }
     }

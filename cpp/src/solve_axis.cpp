@@ -27,8 +27,8 @@ struct Column {
 };
 
 /// Visits the columns of dense rows in their order.
-template <class Visit>
-void visit_columns(const DenseRows& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double /*total*/,
+template <DenseDesign D, class Visit>
+void visit_columns(const D& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double /*total*/,
                    const Visit& visit) {
     const std::size_t n_rows = problem.rows.size();
     std::vector<float> values(columns_at_once * n_rows);
@@ -46,8 +46,8 @@ void visit_columns(const DenseRows& rows, const ReducedProblem& problem, std::sp
 
 /// Visits the columns of sparse rows, transposed first; the zeros of a column are one entry, which gets what is left
 /// of the total.
-template <class Visit>
-void visit_columns(const SparseRows& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double total,
+template <SparseDesign D, class Visit>
+void visit_columns(const D& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double total,
                    const Visit& visit) {
     std::vector<std::size_t> starts(rows.n_features + 1);
     for (std::size_t n = 0; n < problem.rows.size(); ++n) {
@@ -132,8 +132,9 @@ void visit_steps(const D& rows, const ReducedProblem& problem, std::span<const d
 }
 
 /// Bytes are summed where they lie.
-template <class Visit>
-void visit_steps(const ByteRows& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double /*total*/,
+template <Design D, class Visit>
+    requires is_bytes<D>
+void visit_steps(const D& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double /*total*/,
                  const Visit& visit) {
     std::vector<Step> steps;
     std::vector<double> sums(columns_at_once * n_whole);
@@ -159,7 +160,8 @@ void visit_steps(const ByteRows& rows, const ReducedProblem& problem, std::span<
     }
 }
 
-/// With S(t) the sum of signed weights below t, sending x >= t right costs `left_only + S(t)` and
+/// Weighted 0/1 loss of the pseudo-labels (boosted-tao eq. (4)) at every threshold of a column ("found exactly by enumeration",
+/// fao section 3). With S(t) the sum of signed weights below t, sending x >= t right costs `left_only + S(t)` and
 /// sending x < t right costs `right_only - S(t)`. Of splits that differ by no more than rounding the first is
 /// taken: a row of weight k must do as k copies of it.
 void scan_column(std::size_t feature, std::span<const Step> steps, double left_only, double right_only, double alpha,

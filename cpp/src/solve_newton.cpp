@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "spinney/convex.hpp"
 #include "spinney/parallel.hpp"
 #include "spinney/solve_linear.hpp"
 
@@ -122,8 +123,7 @@ class NewtonSolver {
                 const double* column = model_.hessian.data() + j * model_.stride;
                 const double curvature = column[j] + options_.ridge + floor;
                 const double moved = to.w[j] - (residual[j] + options_.ridge * to.w[j]) / curvature;
-                const double shrunk = std::max(std::fabs(moved) - options_.alpha / curvature, 0.0);
-                const double step = std::copysign(shrunk, moved) - to.w[j];
+                const double step = soft_threshold(moved, options_.alpha / curvature) - to.w[j];
                 if (step == 0.0) continue;
                 to.w[j] += step;
                 for (std::size_t i = 0; i < model_.stride; ++i) residual[i] += step * column[i];

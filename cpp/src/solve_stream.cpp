@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "spinney/convex.hpp"
 #include "spinney/parallel.hpp"
 #include "spinney/solve_linear.hpp"
 
@@ -62,7 +63,7 @@ float repeat_step(float w, float drift, float keep, float threshold, float steps
         const float before_zero = w == 0.0F ? std::numeric_limits<float>::infinity() : steps_to_zero(w, pull, keep);
         if (before_zero >= steps) return contract(w, pull, keep, steps);
         const float moved = keep * (contract(w, pull, keep, before_zero) - drift);
-        w = std::copysign(std::max(std::fabs(moved) - threshold, 0.0F), moved);
+        w = soft_threshold(moved, threshold);
         steps -= before_zero + 1.0F;
     }
     return w;
@@ -97,8 +98,7 @@ class StreamSolver {
         std::iota(order.begin(), order.end(), 0U);
         for (std::size_t epoch = 0; epoch < options_.epochs; ++epoch) {
             check_stop();
-            for (std::size_t i = order.size(); i > 1; --i)
-                std::swap(order[i - 1], order[random_.below(static_cast<std::uint32_t>(i))]);
+            random_.shuffle(std::span(order));
             run_epoch(order);
         }
         to_raw();
@@ -239,7 +239,8 @@ class StreamSolver {
         }
     }
 
-    /// One SAGA step over the rows of `batch`.
+    /// One SAGA step (Defazio, Bach and Lacoste-Julien, 2014) over the rows of `batch`: along their new slopes less those in the
+    /// table plus the mean of the table, then the proximal step of the penalty.
     void move(std::span<const std::uint32_t> batch, std::span<const float> changes) {
         const double count = static_cast<double>(batch.size());
         for (std::size_t k = 0; k < n_outputs_; ++k) {

@@ -44,6 +44,7 @@ void expect_throw(const Call& call, std::string_view claim, const std::source_lo
 }
 
 // One list of tests a file.
+std::vector<Test> care_points_tests();
 std::vector<Test> extend_tests();
 std::vector<Test> forest_tests();
 std::vector<Test> gains_tests();

@@ -9,8 +9,8 @@
 #include "check.hpp"
 #include "data.hpp"
 #include "spinney/grow/grower.hpp"
-#include "spinney/optimizer.hpp"
 #include "spinney/parallel.hpp"
+#include "spinney/tao/optimizer.hpp"
 
 namespace spinney::test {
 namespace {

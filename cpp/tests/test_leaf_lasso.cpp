@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "check.hpp"
-#include "data.hpp"
+#include "leaf_task.hpp"
 #include "spinney/leaf_lasso.hpp"
 #include "spinney/parallel.hpp"
 
@@ -12,21 +12,11 @@ namespace {
 
 constexpr double l1 = 3.0;
 
-/// Rows in random leaves of a few trees, the last of each empty, some rows without weight, and random targets.
-struct LassoTask {
-    static constexpr std::size_t n_rows = 60, n_trees = 4, leaves_per_tree = 7, n_outputs = 2;
-    static constexpr std::size_t n_leaves = n_trees * leaves_per_tree;
-    std::vector<std::uint32_t> leaves;
-    std::vector<double> weights, targets;
-    explicit LassoTask(std::uint64_t seed) : weights(random_weights(n_rows, seed)), targets(n_rows * n_outputs) {
-        Random random(seed);
-        for (std::size_t t = 0; t < n_trees; ++t)
-            for (std::size_t n = 0; n < n_rows; ++n)
-                leaves.push_back(static_cast<std::uint32_t>(t * leaves_per_tree + random.below(leaves_per_tree - 1)));
-        for (double& target : targets) target = random.normal();
+/// Some rows without weight.
+struct LassoTask : LeafTask {
+    explicit LassoTask(std::uint64_t seed) : LeafTask(seed) {
         for (std::size_t n = 0; n < n_rows; n += 9) weights[n] = 0.0;
     }
-    [[nodiscard]] LeafDesign design() const { return {leaves, weights, n_trees, n_leaves}; }
     [[nodiscard]] std::vector<double> solve(std::size_t gram_limit, std::size_t n_threads = 1) const {
         std::vector<double> values(n_leaves * n_outputs, 0.1);
         LeafLasso(design(), l1, gram_limit, n_threads).solve(targets, n_outputs, values, 1e-12);

@@ -1,27 +1,15 @@
 #include <cmath>
 
 #include "check.hpp"
-#include "data.hpp"
+#include "leaf_task.hpp"
 #include "spinney/leaf_system.hpp"
 #include "spinney/parallel.hpp"
 
 namespace spinney::test {
 namespace {
 
-/// Rows in random leaves of a few trees, some of them empty, and random targets.
-struct LeafTask {
-    static constexpr std::size_t n_rows = 60, n_trees = 4, leaves_per_tree = 7, n_outputs = 2;
-    static constexpr std::size_t n_leaves = n_trees * leaves_per_tree;
-    std::vector<std::uint32_t> leaves;
-    std::vector<double> weights, targets;
-    explicit LeafTask(std::uint64_t seed) : weights(random_weights(n_rows, seed)), targets(n_rows * n_outputs) {
-        Random random(seed);
-        for (std::size_t t = 0; t < n_trees; ++t)
-            for (std::size_t n = 0; n < n_rows; ++n)
-                leaves.push_back(static_cast<std::uint32_t>(t * leaves_per_tree + random.below(leaves_per_tree - 1)));
-        for (double& target : targets) target = random.normal();
-    }
-    [[nodiscard]] LeafDesign design() const { return {leaves, weights, n_trees, n_leaves}; }
+struct RidgeTask : LeafTask {
+    using LeafTask::LeafTask;
     [[nodiscard]] std::vector<double> solve(std::size_t direct_limit, double l2, std::size_t n_threads = 1) const {
         const LeafSystem system(design(), l2, direct_limit, n_threads);
         std::vector<double> values(n_leaves * n_outputs, 0.1);
@@ -32,41 +20,41 @@ struct LeafTask {
 
 /// A' W (target - A v) = l2 v, term by term.
 void solutions_meet_the_normal_equations() {
-    for (const std::size_t direct_limit : {std::size_t{0}, LeafTask::n_leaves})
+    for (const std::size_t direct_limit : {std::size_t{0}, RidgeTask::n_leaves})
         for (std::uint64_t seed = 0; seed < 5; ++seed) {
-            const LeafTask task(seed);
+            const RidgeTask task(seed);
             const auto values = task.solve(direct_limit, 0.3);
             std::vector<double> slope(values.size());
             for (std::size_t i = 0; i < values.size(); ++i) slope[i] = -0.3 * values[i];
-            for (std::size_t n = 0; n < LeafTask::n_rows; ++n)
-                for (std::size_t k = 0; k < LeafTask::n_outputs; ++k) {
-                    double rest = task.targets[n * LeafTask::n_outputs + k];
-                    for (std::size_t t = 0; t < LeafTask::n_trees; ++t)
-                        rest -= values[task.leaves[t * LeafTask::n_rows + n] * LeafTask::n_outputs + k];
-                    for (std::size_t t = 0; t < LeafTask::n_trees; ++t)
-                        slope[task.leaves[t * LeafTask::n_rows + n] * LeafTask::n_outputs + k] += task.weights[n] * rest;
+            for (std::size_t n = 0; n < RidgeTask::n_rows; ++n)
+                for (std::size_t k = 0; k < RidgeTask::n_outputs; ++k) {
+                    double rest = task.targets[n * RidgeTask::n_outputs + k];
+                    for (std::size_t t = 0; t < RidgeTask::n_trees; ++t)
+                        rest -= values[task.leaves[t * RidgeTask::n_rows + n] * RidgeTask::n_outputs + k];
+                    for (std::size_t t = 0; t < RidgeTask::n_trees; ++t)
+                        slope[task.leaves[t * RidgeTask::n_rows + n] * RidgeTask::n_outputs + k] += task.weights[n] * rest;
                 }
             for (const double s : slope) expect_near(s, 0.0, 1e-8, "normal equation");
         }
 }
 
 void empty_leaves_say_nothing() {
-    for (const std::size_t direct_limit : {std::size_t{0}, LeafTask::n_leaves}) {
-        const auto values = LeafTask(1).solve(direct_limit, 0.3);
-        expect_near(values[(LeafTask::leaves_per_tree - 1) * LeafTask::n_outputs], 0.0, 1e-7, "value of an empty leaf");
+    for (const std::size_t direct_limit : {std::size_t{0}, RidgeTask::n_leaves}) {
+        const auto values = RidgeTask(1).solve(direct_limit, 0.3);
+        expect_near(values[(RidgeTask::leaves_per_tree - 1) * RidgeTask::n_outputs], 0.0, 1e-7, "value of an empty leaf");
     }
 }
 
 void threads_change_nothing() {
-    for (const std::size_t direct_limit : {std::size_t{0}, LeafTask::n_leaves}) {
-        const LeafTask task(2);
+    for (const std::size_t direct_limit : {std::size_t{0}, RidgeTask::n_leaves}) {
+        const RidgeTask task(2);
         expect(task.solve(direct_limit, 0.3, 1) == task.solve(direct_limit, 0.3, 4), "same bits");
     }
 }
 
 void next_to_no_penalty_is_no_trouble() {
-    const LeafTask task(3);
-    for (const double value : task.solve(LeafTask::n_leaves, 1e-9)) expect(std::isfinite(value), "finite");
+    const RidgeTask task(3);
+    for (const double value : task.solve(RidgeTask::n_leaves, 1e-9)) expect(std::isfinite(value), "finite");
 }
 
 /// In the middle of the factor, of the sums over rows and of the iterations.

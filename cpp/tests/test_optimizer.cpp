@@ -3,8 +3,8 @@
 
 #include "check.hpp"
 #include "data.hpp"
-#include "spinney/optimizer.hpp"
 #include "spinney/parallel.hpp"
+#include "spinney/tao/optimizer.hpp"
 
 namespace spinney::test {
 namespace {

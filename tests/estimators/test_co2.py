@@ -121,7 +121,8 @@ def test_tree_of_all_rows_is_not_a_forest_of_one() -> None:
     tree = CO2TreeClassifier(max_depth=3, random_state=0).fit(X, Y)
     assert tree.get_depth() == 3
     assert tree.get_n_leaves() == tree.tree_.n_leaves
-    assert not hasattr(tree, "trees_")
+    assert tree.trees_ == (tree.tree_,)
+    assert len(tree) == 1
 
 
 def test_regression_follows_a_slope_across_the_columns() -> None:

@@ -25,6 +25,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 import spinney.ensembles.bagging as bagging
+import spinney.estimators.sampled_forest as sampled_forest
 from spinney import TAOForestClassifier
 from spinney.algorithms.tao import TAOOptions, optimize_tree
 from spinney.data import as_rows, classification_problem
@@ -880,7 +881,7 @@ def test_error_after_the_trees_leaves_the_forest_unfitted(monkeypatch: pytest.Mo
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(TAOForestClassifier, "_store_out_of_bag", fail)
+    monkeypatch.setattr(sampled_forest, "out_of_bag", fail)
     fitted = forest(oob_score=True, bootstrap=True, n_estimators=20)
     before = dict(vars(fitted))
     with pytest.raises(MemoryError):

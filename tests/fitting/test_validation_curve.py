@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
+from spinney.algorithms.trace import Trace
 from spinney.data import Problem, as_rows, classification_problem
+from spinney.ensembles.boosting import BoostedTree
 from spinney.estimators import TAOTreeClassifier
 from spinney.fitting.validation_curve import Judged, VoteWatch, Watch, given_classes, set_aside
 from spinney.tree.route import outputs
@@ -142,7 +144,7 @@ def test_errors_are_those_of_the_weighted_vote() -> None:
     trees, says = some_trees(4), [0.3, 1.0, 0.2, 0.6]
     labels = []
     for number, (tree, weight) in enumerate(zip(trees, says, strict=True), start=1):
-        watch.see(tree, weight, 1)
+        watch.see(BoostedTree(tree, Trace(), 0.0, weight))
         labels.append(outputs(tree, as_rows(X)).argmax(axis=1))
         votes = reference.votes(labels, 3, says[:number])
         is_wrong = np.array(reference.winners(votes)) != codes
@@ -154,7 +156,7 @@ def test_errors_are_those_of_the_weighted_vote() -> None:
 
 def test_watch_without_rows_sees_nothing_and_never_ends() -> None:
     watch = VoteWatch(None, 3, 1)
-    watch.see(some_trees(1)[0], 1.0, 1)
+    watch.see(BoostedTree(some_trees(1)[0], Trace(), 0.0, 1.0))
     assert watch.errors == []
     assert watch.best is None
     assert not watch.is_over

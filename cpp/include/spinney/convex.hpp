@@ -3,10 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 
 namespace spinney {
 
-/// Penalty of each number that a constant leaf holds (fao eq. 2): l1 |v| + l2 v^2.
+/// x, by so much nearer to zero, or zero: argmin_v of (v - x)^2 / 2 + by |v| ("soft thresholding", fao section 3).
+template <std::floating_point T>
+[[nodiscard]] T soft_threshold(T x, T by) {
+    return std::copysign(std::max(std::fabs(x) - by, T{0}), x);
+}
+
+/// Penalty of each number that a constant leaf holds (mu psi of fao eq. (2)): l1 |v| + l2 v^2.
 struct LeafPenalty {
     double l1 = 0.0, l2 = 0.0;
     [[nodiscard]] double of(double value) const { return l1 * std::fabs(value) + l2 * value * value; }

@@ -51,6 +51,8 @@ struct SparseRows {
     [[nodiscard]] std::size_t size(std::size_t n) const { return static_cast<std::size_t>(indptr[n + 1] - indptr[n]); }
     [[nodiscard]] std::span<const std::int32_t> columns(std::size_t n) const { return {indices + begin(n), size(n)}; }
     [[nodiscard]] std::span<const float> entries(std::size_t n) const { return {values + begin(n), size(n)}; }
+    /// Entries of `count` rows from row n on, together.
+    [[nodiscard]] std::size_t count_entries(std::size_t n, std::size_t count) const { return begin(n + count) - begin(n); }
     void prefetch(std::size_t) const {}
     [[nodiscard]] double dot(std::size_t n, const float* w) const { return spinney::dot(columns(n), values + begin(n), w); }
 
@@ -70,52 +72,72 @@ inline void check_row_count(std::size_t n_rows) {
         throw std::invalid_argument(std::to_string(n_rows) + " rows are too many; give fewer than 2^31, try a sample");
 }
 
-/// Moves up to walk_rows rows (given by number) from `at` to the leaves they reach, as `walk` does.
-template <class T, class Index>
-void walk_batch(const DenseRowsOf<T>& rows, std::span<const Index> numbers, const SplitArrays& splits,
-                std::span<std::int32_t> at) {
-    std::array<const T*, walk_rows> x{};
-    for (std::size_t r = 0; r < numbers.size(); ++r) x[r] = rows.row(numbers[r]).data();
-    row_kernels<T>().walk(std::span<const T* const>(x.data(), numbers.size()), rows.n_features, splits, at);
-}
-template <class Index>
-void walk_batch(const SparseRows& rows, std::span<const Index> numbers, const SplitArrays& splits, std::span<std::int32_t> at) {
-    for (std::size_t r = 0; r < numbers.size(); ++r)
-        while (at[r] >= 0) {
-            const auto split = static_cast<std::size_t>(at[r]);
-            const double score = rows.dot(numbers[r], splits.w + split * rows.n_features) + splits.bias[split];
-            at[r] = splits.child[2 * split + static_cast<std::size_t>(score >= 0.0)];
-        }
-}
-
+/// Rows that are arrays of floats or bytes.
 template <class D>
 concept DenseDesign = requires(const D& rows, std::size_t n) {
+    requires std::same_as<typename D::Value, float> || std::same_as<typename D::Value, std::uint8_t>;
     { rows.row(n) } -> std::same_as<std::span<const typename D::Value>>;
 };
+/// Rows of which only the entries that are not zero are kept.
 template <class D>
-concept SparseDesign = requires(const D& rows, std::size_t n) {
+concept SparseDesign = requires(const D& rows, std::size_t n, std::size_t count) {
     { rows.columns(n) } -> std::same_as<std::span<const std::int32_t>>;
     { rows.entries(n) } -> std::same_as<std::span<const float>>;
+    { rows.count_entries(n, count) } -> std::same_as<std::size_t>;
 };
-/// What the core asks of rows of any kind, and of those that are dense or sparse where it treats them apart.
+/// All that the core asks of rows, whatever their kind; what it asks besides, where it treats dense and sparse ones apart, is
+/// said by the two concepts above.
 template <class D>
 concept Design = (DenseDesign<D> != SparseDesign<D>) &&
-                 requires(const D& rows, std::size_t n, const float* w, void (*visit)(std::size_t, float),
-                          std::span<const std::uint32_t> numbers, const SplitArrays& splits, std::span<std::int32_t> at) {
+                 requires(const D& rows, std::size_t n, const float* w, void (*visit)(std::size_t column, float value)) {
                      { rows.n_rows } -> std::convertible_to<std::size_t>;
                      { rows.n_features } -> std::convertible_to<std::size_t>;
                      { rows.dot(n, w) } -> std::same_as<double>;
-                     rows.prefetch(n);
-                     rows.for_each(n, visit);
-                     walk_batch(rows, numbers, splits, at);
+                     { rows.prefetch(n) } -> std::same_as<void>;
+                     { rows.for_each(n, visit) } -> std::same_as<void>;
                  };
 
 template <class D>
 inline constexpr bool is_sparse = SparseDesign<D>;
+/// Whether the rows lie in memory as the arrays of floats that every walk reads.
+template <class D>
+inline constexpr bool is_float = requires { requires std::same_as<typename D::Value, float>; };
+template <class D>
+inline constexpr bool is_bytes = requires { requires std::same_as<typename D::Value, std::uint8_t>; };
 
 /// The kinds of rows: all templates over a Design are compiled for each of them, and for no other.
 using AnyRows = std::variant<DenseRows, ByteRows, SparseRows>;
-/// The same list for explicit instantiations. The only macro of the core, since C++ has no loop for them.
+/// The same list for explicit instantiations; C++ has no loop for them.
 #define SPINNEY_FOR_EACH_DESIGN(INSTANTIATE) INSTANTIATE(DenseRows) INSTANTIATE(ByteRows) INSTANTIATE(SparseRows)
+
+#define SPINNEY_INSTANTIATE(D) static_assert(Design<D>);
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
+#undef SPINNEY_INSTANTIATE
+
+/// A variant with Of<D> for each kind D of rows.
+template <template <class> class Of, class Kinds = AnyRows>
+struct ForEachDesign;
+template <template <class> class Of, class... D>
+struct ForEachDesign<Of, std::variant<D...>> {
+    using Variant = std::variant<Of<D>...>;
+};
+
+/// Moves up to walk_rows rows (given by number) from `at` to the leaves they reach, as `walk` does.
+template <Design D, class Index>
+void walk_batch(const D& rows, std::span<const Index> numbers, const SplitArrays& splits, std::span<std::int32_t> at) {
+    if constexpr (is_sparse<D>) {
+        for (std::size_t r = 0; r < numbers.size(); ++r)
+            while (at[r] >= 0) {
+                const auto split = static_cast<std::size_t>(at[r]);
+                const double score = rows.dot(numbers[r], splits.w + split * rows.n_features) + splits.bias[split];
+                at[r] = splits.child[2 * split + static_cast<std::size_t>(score >= 0.0)];
+            }
+    } else {
+        using T = D::Value;
+        std::array<const T*, walk_rows> x{};
+        for (std::size_t r = 0; r < numbers.size(); ++r) x[r] = rows.row(numbers[r]).data();
+        row_kernels<T>().walk(std::span<const T* const>(x.data(), numbers.size()), rows.n_features, splits, at);
+    }
+}
 
 }  // namespace spinney

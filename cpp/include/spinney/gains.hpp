@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "spinney/design.hpp"
-#include "spinney/forest.hpp"
+#include "spinney/packed_trees.hpp"
 
 namespace spinney {
 

@@ -1,6 +1,6 @@
 #pragma once
-/// A forest with fixed splits as a linear model of its leaves (fao eq. 6): a row has a one for each leaf it reaches. The
-/// design is never written out; all that solvers need are sums over leaves and over rows.
+/// A forest with fixed splits as a linear model of its leaves (fao eqs. (5), (6)): a row n has a one, the phi_tj(x_n) of the
+/// paper, for each leaf it reaches. The design is never written out; all that solvers need are sums over leaves and over rows.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,8 @@ struct LeafDesign {
 void collect(const LeafDesign& design, std::span<const double> row_values, std::size_t n_outputs, std::span<double> leaf_sums,
              std::size_t n_threads);
 
-/// Sum of the values of the leaves of each row: A v, (n_rows x n_outputs), trees in order.
+/// F(x_n), the sum of the values of the leaves of each row (fao section 4, eq. (5) in each tree): A v, (n_rows x n_outputs),
+/// trees in order.
 void add_up(const LeafDesign& design, std::span<const double> values, std::size_t n_outputs, std::span<double> sums,
             std::size_t n_threads);
 

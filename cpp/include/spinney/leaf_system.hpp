@@ -31,7 +31,6 @@ class LeafSystem {
 
   private:
     void factor();
-    void substitute(std::size_t n_outputs, std::span<double> values) const;
     [[nodiscard]] std::vector<double> gradient_sizes(std::span<const double> gradient, std::size_t n_outputs) const;
     void iterate(std::span<double> residual, std::span<const double> enough, std::span<double> values,
                  std::size_t max_iterations) const;

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <span>
+#include <utility>
 
 namespace spinney {
 
@@ -35,6 +37,18 @@ class Random {
     [[nodiscard]] double normal() {
         const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
         return radius * std::cos(2.0 * std::numbers::pi * uniform());
+    }
+
+    /// Random order of all values (Fisher-Yates).
+    template <class T>
+    void shuffle(std::span<T> values) {
+        for (std::size_t k = values.size(); k > 1; --k) std::swap(values[k - 1], values[below(static_cast<std::uint32_t>(k))]);
+    }
+    /// Random values, without replacement, in the first `count` places.
+    template <class T>
+    void draw_first(std::size_t count, std::span<T> values) {
+        for (std::size_t k = 0; k < count; ++k)
+            std::swap(values[k], values[k + below(static_cast<std::uint32_t>(values.size() - k))]);
     }
 
   private:

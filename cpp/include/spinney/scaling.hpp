@@ -28,8 +28,8 @@ class Scaling {
     std::vector<double> mean, inverse_scale, deviation;
     std::vector<float> mean32, metric32;  ///< for the streaming solver; metric = inverse_scale^2
 
-    /// |w|_1 of the raw hyperplane w, measured in standardised space. A given tree may have weights on
-    /// columns that are constant here: they only shift the bias, and cost nothing.
+    /// |w|_1 of the raw hyperplane w (phi of bagged-tao eq. (1)), measured in standardised space. A given tree may have weights
+    /// on columns that are constant here: they only shift the bias, and cost nothing.
     [[nodiscard]] double l1_norm(std::span<const float> w) const;
 
     /// Keeps the `count` weights of a raw hyperplane that move its score most, weight times deviation of the column, and
@@ -43,11 +43,12 @@ class Scaling {
 };
 
 /// Standardised row n into z (length >= n_features; only the first n_features are written).
-template <class T>
-void standard_row(const DenseRowsOf<T>& rows, std::size_t n, const Scaling& scaling, double* z) {
-    row_kernels<T>().standardise(rows.row(n), scaling.mean.data(), scaling.inverse_scale.data(), z);
+template <DenseDesign D>
+void standard_row(const D& rows, std::size_t n, const Scaling& scaling, double* z) {
+    row_kernels<typename D::Value>().standardise(rows.row(n), scaling.mean.data(), scaling.inverse_scale.data(), z);
 }
-inline void standard_row(const SparseRows& rows, std::size_t n, const Scaling& scaling, double* z) {
+template <SparseDesign D>
+void standard_row(const D& rows, std::size_t n, const Scaling& scaling, double* z) {
     for (std::size_t j = 0; j < rows.n_features; ++j) z[j] = -scaling.mean[j] * scaling.inverse_scale[j];
     rows.for_each(n,
                   [&](std::size_t j, float x) { z[j] = (static_cast<double>(x) - scaling.mean[j]) * scaling.inverse_scale[j]; });

@@ -1,5 +1,5 @@
 #pragma once
-/// One axis-aligned split from one reduced problem, exact by enumeration of all thresholds.
+/// One axis-aligned split from one reduced problem, exact by enumeration of all thresholds (fao section 3).
 
 #include <cstdint>
 #include <span>

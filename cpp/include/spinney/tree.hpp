@@ -8,6 +8,13 @@
 
 namespace spinney {
 
+/// A row of a CSR matrix, whose arrays have been checked.
+template <class T>
+[[nodiscard]] std::span<const T> csr_row(std::span<const T> entries, std::span<const std::int64_t> indptr, std::size_t row) {
+    const auto begin = static_cast<std::size_t>(indptr[row]);
+    return entries.subspan(begin, static_cast<std::size_t>(indptr[row + 1]) - begin);
+}
+
 /// A finished tree. Nodes are numbered breadth first: every child has a larger number than its parent.
 /// A row goes right if w.x + bias >= 0, else left; a leaf has left = right = -1.
 struct TreeView {

@@ -12,9 +12,6 @@ constexpr std::size_t columns_at_once = 16;
 /// Bytes of so many rows are counted by value, those of fewer sorted.
 constexpr std::size_t least_counted = 512;
 
-template <Design D>
-constexpr bool is_bytes = std::same_as<D, ByteRows>;
-
 struct BestColumn {
     std::uint32_t column = 0;
     Cut cut;
@@ -59,8 +56,7 @@ class AxisRule final : public SplitRule<D> {
 std::vector<std::uint32_t> draw_columns(std::span<const std::uint32_t> columns, std::size_t count, Random& random) {
     std::vector<std::uint32_t> drawn(columns.begin(), columns.end());
     count = std::min(count, drawn.size());
-    for (std::size_t k = 0; k < count; ++k)
-        std::swap(drawn[k], drawn[k + random.below(static_cast<std::uint32_t>(drawn.size() - k))]);
+    random.draw_first(count, std::span(drawn));
     drawn.resize(count);
     return drawn;
 }

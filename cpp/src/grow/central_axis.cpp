@@ -9,7 +9,8 @@
 namespace spinney {
 namespace {
 
-/// The direction from one mean to the other, with the length at which the two means have scores that differ by 1.
+/// The central axis: the direction from one of the farthest means to the other [H, section 2], with the length at which the two
+/// means have scores that differ by 1.
 template <Design D>
 Hyperplane axis_between(const GrowSite<D>& site, const ClassMeans& means) {
     const auto& a = means.means[means.first];
@@ -75,6 +76,7 @@ template <Design D>
 Hyperplane central_axis(const GrowSite<D>& site, std::span<const std::size_t> labels, const ClassMeans& means,
                         std::size_t n_steps) {
     if (!(means.squared_distance > 0.0 && std::isfinite(means.squared_distance))) return {};
+    // [H, section 2]: all points are projected onto the line, and the segment between the means is searched at a fixed step.
     Hyperplane plane = axis_between(site, means);
     if (plane.is_empty()) return {};
     std::vector<float> scores(site.reach.size());

@@ -1,3 +1,5 @@
+/// The two classes with which both of Ho's splits begin: [H] Ho, "Random Decision Forests", section 2.
+
 #include "spinney/grow/class_means.hpp"
 
 #include <algorithm>
@@ -7,12 +9,13 @@
 namespace spinney {
 namespace {
 
-template <class T>
-void add_row(const DenseRowsOf<T>& rows, std::size_t n, double weight, std::vector<double>& sum) {
-    const T* x = rows.row(n).data();
+template <DenseDesign D>
+void add_row(const D& rows, std::size_t n, double weight, std::vector<double>& sum) {
+    const auto* x = rows.row(n).data();
     for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += weight * static_cast<double>(x[j]);
 }
-void add_row(const SparseRows& rows, std::size_t n, double weight, std::vector<double>& sum) {
+template <SparseDesign D>
+void add_row(const D& rows, std::size_t n, double weight, std::vector<double>& sum) {
     rows.for_each(n, [&](std::size_t j, float x) { sum[j] += weight * static_cast<double>(x); });
 }
 
@@ -34,6 +37,7 @@ std::vector<std::size_t> labels_of(const GrowSite<D>& site) {
     return labels;
 }
 
+/// "Euclidean distance" of [H, section 2], in scaled space: columns have any unit.
 template <Design D>
 double squared_distance(const GrowSite<D>& site, std::span<const double> a, std::span<const double> b) {
     double sum = 0.0;
@@ -63,6 +67,7 @@ ClassMeans class_means(const GrowSite<D>& site, std::span<const std::size_t> lab
         found.labels.push_back(label);
         found.means.push_back(std::move(sums[label]));
     }
+    // "the two classes whose means are farthest apart" [H, section 2]; of equals the first pair.
     for (std::size_t a = 0; a < found.means.size(); ++a)
         for (std::size_t b = a + 1; b < found.means.size(); ++b) {
             const double distance = squared_distance(site, std::span<const double>(found.means[a]), found.means[b]);

@@ -6,15 +6,14 @@
 #include <limits>
 #include <numeric>
 
+#include "add_rows.hpp"
+#include "co2_leaves.hpp"
 #include "spinney/grow/split_rule.hpp"
 #include "spinney/parallel.hpp"
 
 namespace spinney {
 namespace {
 
-/// Share of the mean row's weight that each class has in a leaf before any row is counted: the logarithm of nothing would be
-/// infinite.
-constexpr double prior_share = 0.1;
 /// Squared length of the start as a share of the largest. At full length most rows of one-hot columns lie beyond the margin
 /// of the bound, where nothing pulls, and the split stays at its column.
 constexpr double start_share = 0.1;
@@ -23,102 +22,6 @@ constexpr std::size_t least_batches = 10;
 /// Evaluations in a row without a better bound after which the learning rate is halved, and halvings after which it ends.
 constexpr std::size_t patience = 2;
 constexpr std::size_t most_halvings = 4;
-
-/// Deviation of the numbers of a node; 1 for classes. Losses are measured in it, or deep nodes would hardly have any.
-double deviation_of(const NodeTargets& targets) {
-    if (targets.has_classes()) return 1.0;
-    double squares = 0.0;
-    for (std::size_t i = 0; i < targets.size(); ++i)
-        for (double value : targets.values(i)) squares += targets.weight(i) * value * value;
-    const double deviation = std::sqrt(squares / (targets.total_weight() * static_cast<double>(targets.n_outputs())));
-    return deviation > 0.0 ? deviation : 1.0;
-}
-
-/// The predictors θ of the two leaves of a stump, with their losses [C, eqs. (3), (4)].
-class StumpLeaves {
-  public:
-    StumpLeaves(const NodeTargets& targets, const Tally& sides) : targets_(targets), inverse_unit_(1.0 / deviation_of(targets)) {
-        const std::size_t width = targets.n_outputs();
-        for (std::size_t side = 0; side < 2; ++side) {
-            theta_[side].resize(width);
-            velocity_[side].resize(width);
-            gradient_[side].resize(width);
-            losses_[side].resize(width);
-        }
-        fit(sides);
-    }
-
-    /// Fractions or means of the rows on the two sides [C, Alg. 1, line 2].
-    void fit(const Tally& sides) {
-        const double prior = prior_share * targets_.total_weight() / static_cast<double>(targets_.size());
-        for (std::size_t side = 0; side < 2; ++side) {
-            const auto sums = side == 0 ? sides.left() : sides.right();
-            const double weight = side == 0 ? sides.left_weight() : sides.right_weight();
-            for (std::size_t k = 0; k < sums.size(); ++k) {
-                if (targets_.has_classes())
-                    theta_[side][k] = std::log(sums[k] + prior) - std::log(weight + prior * static_cast<double>(sums.size()));
-                else
-                    theta_[side][k] = weight > 0.0 ? sums[k] / weight * inverse_unit_ : 0.0;
-            }
-        }
-        update_losses();
-    }
-
-    /// Loss of entry i in the leaf of a side.
-    [[nodiscard]] double loss(std::size_t side, std::size_t i) const {
-        if (targets_.has_classes()) return losses_[side][targets_.label(i)];
-        double sum = 0.0;  // [C, eq. (4)]
-        const auto values = targets_.values(i);
-        for (std::size_t k = 0; k < values.size(); ++k) sum += squared(theta_[side][k] - values[k] * inverse_unit_);
-        return sum;
-    }
-
-    /// Gradient of the loss by θ, of one row; that of the log of the sum in eq. (3) is left to `step`.
-    void add_gradient(std::size_t side, std::size_t i, double weight) {
-        if (targets_.has_classes()) {
-            gradient_[side][targets_.label(i)] -= weight;
-            weights_[side] += weight;
-            return;
-        }
-        const auto values = targets_.values(i);
-        for (std::size_t k = 0; k < values.size(); ++k)
-            gradient_[side][k] += 2.0 * weight * (theta_[side][k] - values[k] * inverse_unit_);
-    }
-
-    /// Step of θ against the gradient [C, Alg. 1, lines 10 and 13].
-    void step(double learning_rate, double momentum, double total_weight) {
-        for (std::size_t side = 0; side < 2; ++side) {
-            for (std::size_t k = 0; k < theta_[side].size(); ++k) {
-                double slope = gradient_[side][k];
-                if (targets_.has_classes()) slope += weights_[side] * std::exp(-losses_[side][k]);  // p_k of [C, eq. (1)]
-                velocity_[side][k] = momentum * velocity_[side][k] - slope / total_weight;
-                theta_[side][k] += learning_rate * velocity_[side][k];
-                gradient_[side][k] = 0.0;
-            }
-            weights_[side] = 0.0;
-        }
-        update_losses();
-    }
-
-  private:
-    static double squared(double x) { return x * x; }
-
-    void update_losses() {
-        if (!targets_.has_classes()) return;
-        for (std::size_t side = 0; side < 2; ++side) {
-            const double most = std::ranges::max(theta_[side]);
-            double sum = 0.0;
-            for (double t : theta_[side]) sum += std::exp(t - most);
-            const double log_sum = most + std::log(sum);
-            for (std::size_t k = 0; k < theta_[side].size(); ++k) losses_[side][k] = log_sum - theta_[side][k];  // [C, eq. (3)]
-        }
-    }
-
-    const NodeTargets& targets_;
-    double inverse_unit_;
-    std::vector<double> theta_[2], velocity_[2], gradient_[2], losses_[2];
-    double weights_[2] = {0.0, 0.0};
-};
 
 /// One decision stump under optimisation. The hyperplane is kept over raw features; lengths are those of scaled space.
 template <Design D>
@@ -133,6 +36,8 @@ class Stump {
         std::iota(order_.begin(), order_.end(), 0U);
     }
 
+    /// The loop of [C, Alg. 1, line 3]: CCCP, each tangent good for τ passes. Where the surrogate stops falling the learning rate
+    /// is halved [C, section 4.2].
     Hyperplane result() {
         const std::size_t n_epochs = options_.max_epochs;
         double learning_rate = options_.learning_rate;
@@ -174,7 +79,7 @@ class Stump {
         }
     }
 
-    /// The given split at the length of the start, and how its sides are filled.
+    /// The given split [C, Alg. 1, line 1] at the length of the start, and how its sides are filled.
     Tally set_start(const Hyperplane& start) {
         for (std::size_t k = 0; k < start.columns.size(); ++k) w_[start.columns[k]] = start.weights[k];
         offset_ = start.bias;
@@ -193,8 +98,10 @@ class Stump {
         return sides;
     }
 
+    /// w.x of [C]: both sides of eq. (5) are in this score.
     [[nodiscard]] double score(std::size_t i) const { return site_.rows.dot(site_.reach[i], w_.data()) + offset_; }
 
+    /// |w|^2 of [C, eq. (9)]; the bias is one of its weights.
     [[nodiscard]] double squared_norm() const {
         double sum = bias_ * bias_;
         for (std::uint32_t j : site_.columns) {
@@ -210,8 +117,8 @@ class Stump {
         for (std::uint32_t j : site_.columns) offset_ -= static_cast<double>(w_[j]) * mean_[j];
     }
 
-    /// Takes a new tangent [C, eq. (11)]; returns the bound of eq. (10). Keeps the hyperplane if it parts the rows: a step
-    /// too far may leave them all on one side.
+    /// Takes a new tangent of the concave part [C, Alg. 1, line 4]; returns the surrogate objective [C, eq. (10)]. Keeps the
+    /// hyperplane if it parts the rows: a step too far may leave them all on one side.
     double evaluate() {
         double bound = 0.0;
         std::size_t n_left = 0;
@@ -219,7 +126,7 @@ class Stump {
             check_stop_at(i);
             if (i + 4 < side_.size()) site_.rows.prefetch(site_.reach[i + 4]);
             const double s = score(i);
-            side_[i] = s < 0.0 ? -1 : 1;
+            side_[i] = s < 0.0 ? -1 : 1;  // sgn(w_old.x) of [C, eq. (11)], line 7 of Alg. 1
             n_left += s < 0.0 ? 1 : 0;
             bound += site_.targets.weight(i) * stump_bound(s, leaves_.loss(0, i), leaves_.loss(1, i));
         }
@@ -231,8 +138,8 @@ class Stump {
         return bound;
     }
 
-    /// Puts the tangent of each row where its better leaf is, not where the row is. Then the bound is a hinge, rows on the
-    /// wrong side pull as well, and a start of two scores only can be left.
+    /// A departure from [C]: puts the tangent of each row where its better leaf is, not where the row is. Then the bound is a
+    /// hinge, rows on the wrong side pull as well, and a start of two scores only can be left.
     void relabel() {
         for (std::size_t i = 0; i < side_.size(); ++i) side_[i] = leaves_.loss(0, i) < leaves_.loss(1, i) ? -1 : 1;
     }
@@ -246,8 +153,8 @@ class Stump {
         return sides;
     }
 
-    /// Tangents of a split that rows may leave. Its leaves are fitted to the sides, since gradients alone follow too slowly;
-    /// what the rows want is asked before, when the leaves also know of the rows that pull.
+    /// A departure from [C]: tangents of a split that rows may leave. Its leaves are fitted to the sides, since gradients alone
+    /// follow too slowly; what the rows want is asked before, when the leaves also know of the rows that pull.
     void let_rows_leave(bool is_early) {
         const Tally sides = tally_sides();
         if (is_early) relabel();
@@ -256,15 +163,15 @@ class Stump {
 
     void run_epoch(double learning_rate) {
         check_stop();
-        for (std::size_t k = order_.size(); k > 1; --k)
-            std::swap(order_[k - 1], order_[random_.below(static_cast<std::uint32_t>(k))]);
+        random_.shuffle(std::span(order_));
         for (std::size_t first = 0; first < order_.size(); first += batch_size_) {
             if (first % 1024 < batch_size_ && first > 0) check_stop();
             step(std::span(order_).subspan(first, std::min(batch_size_, order_.size() - first)), learning_rate);
         }
     }
 
-    /// One step of stochastic subgradients with momentum, then the projection on |w|^2 <= ν.
+    /// One step of stochastic subgradients of [C, eq. (11)], averaged over a batch, with momentum [C, section 4.2]; then the
+    /// projection on |w|^2 <= ν.
     void step(std::span<const std::uint32_t> batch, double learning_rate) {
         double weight = 0.0;
         double bias_slope = 0.0;
@@ -279,7 +186,7 @@ class Stump {
             // [C, Alg. 1, line 8]: which term of the maximum in eq. (11) counts.
             const std::size_t worst = leaves_.loss(0, i) - s >= leaves_.loss(1, i) + s ? 0 : 1;
             leaves_.add_gradient(worst, i, row_weight);
-            // [C, Alg. 1, lines 9 and 12]: 1 + s or -(1 - s) times the row.
+            // [C, Alg. 1, lines 9 and 12]: the step is 1 + s or -(1 - s) times the row; 0 if the row is on its side.
             const int pull = worst == 0 ? 1 + side_[i] : -(1 - side_[i]);
             if (pull == 0) continue;
             active_.push_back(site_.reach[i]);
@@ -287,7 +194,7 @@ class Stump {
             bias_slope += pull * row_weight;
         }
         std::ranges::fill(gradient_, 0.0F);
-        add_active(site_.rows);
+        add_rows(site_.rows, active_, slopes_, mean32_, site_.scaling.metric32, std::span(gradient_));
         move(static_cast<float>(unit_ / weight), static_cast<float>(learning_rate));
         bias_velocity_ = options_.momentum * bias_velocity_ + bias_slope / weight;
         bias_ += learning_rate * bias_velocity_;
@@ -295,31 +202,7 @@ class Stump {
         project();
     }
 
-    template <class T>
-    void add_active(const DenseRowsOf<T>& rows) {
-        const StreamVectors vectors{nullptr, gradient_.data(), mean32_.data(), site_.scaling.metric32.data(), nullptr, w_.size()};
-        std::size_t k = 0;
-        for (; k + 4 <= active_.size(); k += 4) {
-            const T* x[4];
-            float slope[4];
-            for (std::size_t r = 0; r < 4; ++r) {
-                x[r] = rows.row(active_[k + r]).data();
-                slope[r] = slopes_[k + r];
-            }
-            row_kernels<T>().add_gradient(vectors, x, slope, 4);
-        }
-        for (; k < active_.size(); ++k) {
-            const T* const x[4] = {rows.row(active_[k]).data()};
-            const float slope[4] = {slopes_[k]};
-            row_kernels<T>().add_gradient(vectors, x, slope, 1);
-        }
-    }
-    void add_active(const SparseRows& rows) {
-        for (std::size_t k = 0; k < active_.size(); ++k)
-            rows.for_each(active_[k],
-                          [&](std::size_t j, float x) { gradient_[j] += slopes_[k] * x * site_.scaling.metric32[j]; });
-    }
-
+    /// w by the mean gradient; a rate times a velocity in place of the plain step of lines 9 and 12.
     void move(float share, float learning_rate) {
         const auto momentum = static_cast<float>(options_.momentum);
         for (std::size_t j = 0; j < w_.size(); ++j) {
@@ -368,7 +251,7 @@ class CO2Rule final : public SplitRule<D> {
     }
 
   private:
-    /// Whether judges, if there are any, want the column that it started from.
+    /// A departure from [C]: whether judges, if there are any, want the column that it started from.
     static bool is_overfitted(const GrowSite<D>& site, const Hyperplane& start, const Hyperplane& plane) {
         return !site.judges.rows.empty() && !plane.is_empty() && judged_loss(site, plane) > judged_loss(site, start);
     }

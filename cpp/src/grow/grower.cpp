@@ -63,6 +63,8 @@ class Grower {
     }
 
   private:
+    /// A leaf where all targets are alike, or no split parts them ("the stopping rule" of random-decision-forests section 2 and
+    /// co2-forest section 5), or at a limit.
     Outcome visit(const OpenNode& node, std::size_t depth, std::size_t number) {
         const std::span<std::uint32_t> reach = node.members.of(members_);
         const NodeTargets targets(targets_, reach, options_.impurity, options_.min_leaf_weight);

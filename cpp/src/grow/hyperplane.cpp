@@ -25,6 +25,39 @@ float narrow_dot(const T* x, const Hyperplane& plane) {
     return static_cast<float>(sum.total());
 }
 
+template <DenseDesign D>
+void gather_dense(const D& rows, std::span<const std::uint32_t> numbers, std::span<const std::uint32_t> columns,
+                  std::span<float> values) {
+    const std::size_t n = numbers.size();
+    for (std::size_t i = 0; i < n; ++i) {
+        check_stop_at(i);
+        const auto* x = rows.row(numbers[i]).data();
+        for (std::size_t c = 0; c < columns.size(); ++c) values[c * n + i] = static_cast<float>(x[columns[c]]);
+    }
+}
+
+/// The columns in their order, so that each row is passed once.
+template <SparseDesign D>
+void gather_sparse(const D& rows, std::span<const std::uint32_t> numbers, std::span<const std::uint32_t> columns,
+                   std::span<float> values) {
+    const std::size_t n = numbers.size();
+    std::vector<std::pair<std::int32_t, std::size_t>> places(columns.size());
+    for (std::size_t c = 0; c < columns.size(); ++c) places[c] = {static_cast<std::int32_t>(columns[c]), c};
+    std::ranges::sort(places);
+    std::ranges::fill(values.first(n * columns.size()), 0.0F);
+    for (std::size_t i = 0; i < n; ++i) {
+        check_stop_at(i);
+        const auto of_row = rows.columns(numbers[i]);
+        const auto entries = rows.entries(numbers[i]);
+        auto at = of_row.begin();
+        for (const auto& [column, place] : places) {
+            at = std::lower_bound(at, of_row.end(), column);
+            if (at == of_row.end()) break;
+            if (*at == column) values[place * n + i] = entries[static_cast<std::size_t>(at - of_row.begin())];
+        }
+    }
+}
+
 }  // namespace
 
 Hyperplane compact(std::span<const float> w, double bias) {
@@ -60,39 +93,15 @@ void score_rows(const D& rows, std::span<const std::uint32_t> numbers, const Hyp
 template <Design D>
 void gather_columns(const D& rows, std::span<const std::uint32_t> numbers, std::span<const std::uint32_t> columns,
                     std::span<float> values) {
-    const std::size_t n = numbers.size();
-    for (std::size_t i = 0; i < n; ++i) {
-        check_stop_at(i);
-        const auto* x = rows.row(numbers[i]).data();
-        for (std::size_t c = 0; c < columns.size(); ++c) values[c * n + i] = static_cast<float>(x[columns[c]]);
-    }
+    if constexpr (is_sparse<D>)
+        gather_sparse(rows, numbers, columns, values);
+    else
+        gather_dense(rows, numbers, columns, values);
 }
 
-template <>
-void gather_columns<SparseRows>(const SparseRows& rows, std::span<const std::uint32_t> numbers,
-                                std::span<const std::uint32_t> columns, std::span<float> values) {
-    const std::size_t n = numbers.size();
-    std::vector<std::pair<std::int32_t, std::size_t>> places(columns.size());
-    for (std::size_t c = 0; c < columns.size(); ++c) places[c] = {static_cast<std::int32_t>(columns[c]), c};
-    std::ranges::sort(places);
-    std::ranges::fill(values.first(n * columns.size()), 0.0F);
-    for (std::size_t i = 0; i < n; ++i) {
-        check_stop_at(i);
-        const auto of_row = rows.columns(numbers[i]);
-        const auto entries = rows.entries(numbers[i]);
-        auto at = of_row.begin();
-        for (const auto& [column, place] : places) {
-            at = std::lower_bound(at, of_row.end(), column);
-            if (at == of_row.end()) break;
-            if (*at == column) values[place * n + i] = entries[static_cast<std::size_t>(at - of_row.begin())];
-        }
-    }
-}
-
-#define SPINNEY_INSTANTIATE(D) \
-    template void score_rows(const D&, std::span<const std::uint32_t>, const Hyperplane&, std::span<float>);
+#define SPINNEY_INSTANTIATE(D)                                                                               \
+    template void score_rows(const D&, std::span<const std::uint32_t>, const Hyperplane&, std::span<float>); \
+    template void gather_columns(const D&, std::span<const std::uint32_t>, std::span<const std::uint32_t>, std::span<float>);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
-template void gather_columns(const DenseRows&, std::span<const std::uint32_t>, std::span<const std::uint32_t>, std::span<float>);
-template void gather_columns(const ByteRows&, std::span<const std::uint32_t>, std::span<const std::uint32_t>, std::span<float>);
 
 }  // namespace spinney

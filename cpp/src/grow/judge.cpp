@@ -1,4 +1,4 @@
-/// What rows out of the sample say of a split.
+/// What rows out of the sample say of a split. No paper has it; see docs/algorithms/co2.md.
 
 #include <algorithm>
 #include <cmath>

@@ -73,8 +73,7 @@ std::vector<double> draw_groups(const GrowSite<D>& site, const Block& block, Ran
         for (std::size_t c = 0; c < block.width; ++c) means[k * block.width + c] /= weights[k];
     }
     if (present.size() < 2) return {};
-    for (std::size_t k = 0; k < 2; ++k)
-        std::swap(present[k], present[k + random.below(static_cast<std::uint32_t>(present.size() - k))]);
+    random.draw_first(2, std::span(present));
     const auto distance = [&](std::size_t a, std::size_t b) {
         double sum = 0.0;
         for (std::size_t c = 0; c < block.width; ++c)
@@ -104,10 +103,7 @@ bool solve_positive(std::vector<double>& a, std::span<double> b) {
     };
     if (!factor_cholesky(a, n, rest, root)) return false;
     substitute_lower(a, 1, b);
-    for (std::size_t j = n; j-- > 0;) {
-        for (std::size_t k = j + 1; k < n; ++k) b[j] -= a[k * n + j] * b[k];
-        b[j] /= a[j * n + j];
-    }
+    substitute_upper_in_turn(a, b);
     return true;
 }
 

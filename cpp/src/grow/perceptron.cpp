@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "add_rows.hpp"
 #include "spinney/grow/class_means.hpp"
 #include "spinney/parallel.hpp"
 
@@ -24,7 +25,8 @@ std::vector<int> sides_of_classes(const GrowSite<D>& site, const ClassMeans& mea
     return sides;
 }
 
-/// A perceptron over raw features; increments are those of scaled space. It remembers where it made the least error.
+/// A perceptron over raw features; increments are those of scaled space. It remembers where it made the least error: "the number
+/// of points on the wrong side" [H, section 2] may rise again where the sets cannot be separated.
 template <Design D>
 class Perceptron {
   public:
@@ -34,11 +36,11 @@ class Perceptron {
         std::iota(order_.begin(), order_.end(), 0U);
     }
 
+    /// Until the error is zero, or after `max_iter` passes [H, section 2].
     Hyperplane train(std::size_t max_iter, Random& random) {
         for (std::size_t epoch = 0; epoch < max_iter && least_error_ > 0.0; ++epoch) {
             check_stop();
-            for (std::size_t k = order_.size(); k > 1; --k)
-                std::swap(order_[k - 1], order_[random.below(static_cast<std::uint32_t>(k))]);
+            random.shuffle(std::span(order_));
             for (std::size_t k = 0; k < order_.size(); ++k) {
                 check_stop_at(k);
                 if (is_wrong(order_[k])) correct(order_[k]);
@@ -76,22 +78,11 @@ class Perceptron {
     /// The fixed increment [H, section 2]: the row itself. A row that counts more than the mean row steps farther.
     void correct(std::uint32_t i) {
         const double slope = side(i) * site_.targets.weight(i) / unit_;
-        add(site_.rows, site_.reach[i], static_cast<float>(slope));
+        const auto slope32 = static_cast<float>(slope);
+        add_rows(site_.rows, {&site_.reach[i], 1}, {&slope32, 1}, site_.scaling.mean32, site_.scaling.metric32, std::span(w_));
         bias_ += slope;
         offset_ = bias_;
         for (std::uint32_t j : site_.columns) offset_ -= static_cast<double>(w_[j]) * site_.scaling.mean[j];
-    }
-
-    template <class T>
-    void add(const DenseRowsOf<T>& rows, std::size_t n, float slope) {
-        const StreamVectors vectors{nullptr, w_.data(), site_.scaling.mean32.data(), site_.scaling.metric32.data(),
-                                    nullptr, w_.size()};
-        const T* const x[4] = {rows.row(n).data()};
-        const float slopes[4] = {slope};
-        row_kernels<T>().add_gradient(vectors, x, slopes, 1);
-    }
-    void add(const SparseRows& rows, std::size_t n, float slope) {
-        rows.for_each(n, [&](std::size_t j, float x) { w_[j] += slope * x * site_.scaling.metric32[j]; });
     }
 
     void keep_best() {

@@ -1,4 +1,4 @@
-#include "spinney/start.hpp"
+#include "spinney/tao/start.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,6 @@
 #pragma once
-/// The first hyperplane of a split, before anything is optimised.
+/// The first hyperplane of a split, before anything is optimised: "random parameters at each node" (bagged-tao section 5.1.2), or
+/// ones that look at the rows, which is a departure (docs/algorithms/tao.md).
 
 #include <cstdint>
 #include <span>

@@ -1,6 +1,7 @@
 #pragma once
-/// Tree Alternating Optimization ([B] "Ensembles of bagged TAO trees", section 3) of one tree: the state of the tree under
-/// optimisation and the steps over one level of splits and over the leaves. Which step comes when is decided by the caller.
+/// Tree Alternating Optimization ([B] Carreira-Perpiñán and Zharmagambetov, "Ensembles of bagged TAO trees", section 3) of one
+/// tree: the state of the tree under optimisation and the steps over one level of splits and over the leaves. Which step comes
+/// when is decided by the caller.
 
 #include <cstdint>
 #include <memory>
@@ -8,23 +9,13 @@
 #include <vector>
 
 #include "spinney/leaf.hpp"
-#include "spinney/parallel.hpp"
-#include "spinney/solve_axis.hpp"
-#include "spinney/start.hpp"
+#include "spinney/rows_by_leaf.hpp"
+#include "spinney/tao/care_points.hpp"
+#include "spinney/tao/split_solver.hpp"
+#include "spinney/tao/start.hpp"
 #include "spinney/tree.hpp"
 
 namespace spinney {
-
-enum class SplitKind : std::uint8_t { oblique, axis };
-
-struct OptimizerOptions {
-    SplitKind split = SplitKind::oblique;
-    LinearOptions solver;          ///< its alpha is the sparsity weight of the splits
-    std::size_t max_features = 0;  ///< columns drawn for each split ([B] section 6.3, "local"); 0 for all
-    std::size_t n_threads = 1;
-    std::uint64_t seed = 0;
-    std::uint64_t start_seed = 0;  ///< draws the random start alone
-};
 
 /// Splits of a tree as full hyperplanes over raw features, one row a split.
 struct SplitTable {
@@ -38,13 +29,6 @@ struct TreeState {
     LeafTable leaves;
     std::vector<std::uint32_t> leaf_of;  ///< rank of the leaf each row is in; 0 for rows of no weight
     std::vector<double> loss_of;         ///< loss of each row there
-};
-
-/// Care points of one node, owned.
-struct CarePoints {
-    std::vector<std::uint32_t> rows;
-    std::vector<std::int8_t> labels;
-    std::vector<double> weights;
 };
 
 struct Objective {
@@ -75,7 +59,7 @@ class TreeOptimizer {
 
     /// Most non-zero weights of the splits and of each hyperplane in linear leaves from now on; 0 for any number.
     void limit_weights(std::size_t of_split, std::size_t of_leaf) {
-        options_.solver.max_weights = of_split;
+        solver_.limit_weights(of_split);
         leaves_->limit_weights(of_leaf);
     }
 
@@ -96,82 +80,71 @@ class TreeOptimizer {
     [[nodiscard]] Objective objective(std::span<const std::uint8_t> counts = {}) const;
     [[nodiscard]] std::size_t count_active() const;
     /// Number of rows that reach a node.
-    [[nodiscard]] std::size_t count_reach(std::size_t node) const {
-        const auto [begin, end] = reach(node);
-        return end - begin;
-    }
+    [[nodiscard]] std::size_t count_reach(std::size_t node) const { return reach(node).size(); }
     /// Rows that take part, ascending.
-    [[nodiscard]] std::span<const std::uint32_t> members() const { return members_; }
+    [[nodiscard]] std::span<const std::uint32_t> members() const { return sorted_.members(); }
     [[nodiscard]] const TreeState& state() const { return state_; }
     void restore(const TreeState& state);
     [[nodiscard]] const Topology& topology() const { return topology_; }
     [[nodiscard]] CarePoints care_points(std::size_t node);
 
   private:
-    struct Span {
-        std::size_t begin, end;
-    };
-    [[nodiscard]] Span reach(std::size_t node) const {
-        return {leaf_start_[topology_.first_leaf[node]], leaf_start_[topology_.end_leaf[node]]};
+    [[nodiscard]] std::span<const std::uint32_t> reach(std::size_t node) const { return sorted_.below(topology_, node); }
+    [[nodiscard]] ReducedSet reduced_set(std::size_t node) {
+        return {reach(node),
+                topology_.first_leaf[node],
+                topology_.middle(node),
+                topology_.end_leaf[node],
+                state_.leaf_of,
+                state_.loss_of,
+                other_loss_};
     }
-    [[nodiscard]] float* hyperplane(std::size_t node) {
-        return state_.splits.weights.data() + static_cast<std::size_t>(topology_.split_of_node[node]) * rows_.n_features;
+    [[nodiscard]] std::size_t split_number(std::size_t node) const {
+        return static_cast<std::size_t>(topology_.split_of_node[node]);
     }
-    [[nodiscard]] const float* hyperplane(std::size_t node) const {
-        return state_.splits.weights.data() + static_cast<std::size_t>(topology_.split_of_node[node]) * rows_.n_features;
+    [[nodiscard]] std::span<float> hyperplane(std::size_t node) {
+        return std::span(state_.splits.weights).subspan(split_number(node) * rows_.n_features, rows_.n_features);
     }
-    [[nodiscard]] double& bias(std::size_t node) {
-        return state_.splits.bias[static_cast<std::size_t>(topology_.split_of_node[node])];
+    [[nodiscard]] std::span<const float> hyperplane(std::size_t node) const {
+        return std::span(state_.splits.weights).subspan(split_number(node) * rows_.n_features, rows_.n_features);
     }
-    [[nodiscard]] double penalty(std::span<const float> w) const;
+    [[nodiscard]] double& bias(std::size_t node) { return state_.splits.bias[split_number(node)]; }
     [[nodiscard]] SplitArrays split_arrays() const {
         return {state_.splits.weights.data(), state_.splits.bias.data(), topology_.child.data()};
     }
+    [[nodiscard]] std::size_t n_threads() const { return solver_.options().n_threads; }
+
+    void draw_split(std::size_t node, const Start& start);
+    void route_all();
+    void sort_rows();
+    template <class Visit>
+    void visit_members(const Visit& visit) const;
     template <class Visit>
     void visit_reach(std::span<const std::int32_t> nodes, const Visit& visit);
+
     void look_at_sibling(std::size_t node, std::span<const std::uint32_t> batch);
-    void reroute(std::size_t node, std::span<const std::uint32_t> batch);
     void look_below(std::size_t node, std::span<const std::uint32_t> batch);
-    template <class Gain>
-    void collect(std::size_t node, CarePoints& care, const Gain& gain_of) const;
-    void collect_care(std::size_t node, CarePoints& care) const;
-    bool relabel_idle_child(std::size_t node, const CarePoints& care);
+    void reroute(std::size_t node, std::span<const std::uint32_t> batch);
+
+    [[nodiscard]] std::vector<std::int32_t> nodes_to_solve(std::size_t depth, bool is_guarded);
     bool solve_node(std::size_t node, std::uint64_t sweep, bool is_guarded);
-    void propose(std::size_t node, std::uint64_t sweep, const CarePoints& care, std::span<float> w, double& bias) const;
-    template <Design Any>
-    void solve_care(const Any& rows, const Scaling& scaling, std::span<const float> norms, std::span<const std::uint32_t> numbers,
-                    const CarePoints& care, std::size_t node, std::uint64_t sweep, std::span<float> w, double& bias) const;
-    void solve_in_columns(std::span<const std::uint32_t> columns, const CarePoints& care, std::size_t node, std::uint64_t sweep,
-                          std::span<float> w, double& bias) const;
-    /// Non-zero weights that a split may have; 0 for any number.
-    [[nodiscard]] std::size_t most_weights() const { return options_.split == SplitKind::axis ? 1 : options_.solver.max_weights; }
-    [[nodiscard]] bool draws_columns() const { return options_.max_features > 0 && options_.max_features < rows_.n_features; }
-    [[nodiscard]] std::vector<std::uint32_t> columns_of(std::size_t node) const;
-    [[nodiscard]] double prefer_constant(const CarePoints& care, std::span<float> w, double& bias) const;
-    [[nodiscard]] double node_cost(const CarePoints& care, std::span<const float> w, double bias) const;
-    [[nodiscard]] double present_cost(const CarePoints& care, std::size_t node, std::span<const float> w) const;
-    void route_all();
-    void draw_split(std::size_t node, const Start& start);
-    void sort_rows();
+    [[nodiscard]] double present_cost(const CarePoints& care, std::size_t node) const;
+
+    void fit_leaf(std::size_t leaf, std::uint64_t sweep, bool is_guarded);
+    [[nodiscard]] double leaf_cost(std::size_t leaf) const;
     void take_leaves();
     void refresh_losses();
-    [[nodiscard]] std::span<const std::uint32_t> rows_in(std::size_t leaf) const {
-        return {order_.data() + leaf_start_[leaf], leaf_start_[leaf + 1] - leaf_start_[leaf]};
-    }
 
     const D& rows_;
     const Scaling& scaling_;
-    std::span<const float> norms_;
     Targets targets_;
     Topology topology_;
     std::unique_ptr<Leaves> leaves_;
-    OptimizerOptions options_;
+    SplitSolver<D> solver_;
     TreeState state_;
-    std::vector<std::uint32_t> members_;  ///< rows of positive weight, ascending
-    std::vector<std::uint32_t> order_;    ///< members sorted by leaf rank: the reduced set of a node is a range
-    std::vector<std::size_t> leaf_start_;
-    std::vector<std::uint32_t> other_leaf_;  ///< leaf a row would reach through the other child
-    std::vector<double> other_loss_;
+    RowsByLeaf sorted_;
+    std::vector<std::uint32_t> other_leaf_;  ///< leaf a row would reach through the other child of a node
+    std::vector<double> other_loss_;         ///< loss of each row there
     static constexpr std::size_t nothing_looked_at = static_cast<std::size_t>(-1);
     std::size_t looked_at_ = nothing_looked_at;  ///< level for which the two arrays above are up to date
 };

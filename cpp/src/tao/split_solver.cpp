@@ -1,0 +1,144 @@
+/// [B] Carreira-Perpiñán and Zharmagambetov, "Ensembles of bagged TAO trees"; [S] Gabidolla, Zharmagambetov and
+/// Carreira-Perpiñán, "Improved multiclass AdaBoost"; [F] Carreira-Perpiñán, Gabidolla and Zharmagambetov, "Forest Alternating
+/// Optimization".
+
+#include "spinney/tao/split_solver.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "gathered_rows.hpp"
+#include "spinney/parallel.hpp"
+#include "spinney/solve_axis.hpp"
+#include "streams.hpp"
+
+namespace spinney {
+
+template <Design D>
+void SplitSolver<D>::propose(const SplitTask& task, const CarePoints& care, std::span<float> w, double& bias) const {
+    if (care.are_one_sided()) {
+        std::ranges::fill(w, 0.0F);
+        bias = !care.labels.empty() && care.labels[0] > 0 ? 1.0 : -1.0;
+    } else if (draws_columns()) {
+        solve_in_columns(columns_of(task.node), task, care, w, bias);
+    } else {
+        solve(View<D>{rows_, scaling_, norms_, care.rows}, task, care, w, bias);
+    }
+}
+
+template <Design D>
+template <Design Any>
+void SplitSolver<D>::solve(const View<Any>& view, const SplitTask& task, const CarePoints& care, std::span<float> w,
+                           double& bias) const {
+    if (options_.split == SplitKind::axis)
+        solve_axis_split(view, care, w, bias);
+    else
+        solve_surrogate(view, task, care, w, bias);
+}
+
+/// The least value of [S] eq. (4), found by enumeration ([F] section 3, "axis-aligned splits").
+template <Design D>
+template <Design Any>
+void SplitSolver<D>::solve_axis_split(const View<Any>& view, const CarePoints& care, std::span<float> w, double& bias) const {
+    const AxisSplit split = solve_axis(view.rows, {view.numbers, care.labels, care.weights}, options_.solver.alpha);
+    std::ranges::fill(w, 0.0F);
+    if (split.feature >= 0) w[static_cast<std::size_t>(split.feature)] = split.sign;
+    bias = split.bias;
+}
+
+/// The logistic loss in place of the 0/1 loss of [S] eq. (4), with the same l1 penalty ([B] section 3).
+template <Design D>
+template <Design Any>
+void SplitSolver<D>::solve_surrogate(const View<Any>& view, const SplitTask& task, const CarePoints& care, std::span<float> w,
+                                     double& bias) const {
+    // Loss differences have any unit; the surrogate sees weights whose sum is that of the sample weights,
+    // so that alpha means the same at every node and under every loss.
+    double sample_weight = 0.0;
+    double total = 0.0;
+    for (std::size_t i = 0; i < care.rows.size(); ++i) {
+        sample_weight += sample_weights_[care.rows[i]];
+        total += care.weights[i];
+    }
+    std::vector<double> weights(care.weights);
+    for (double& weight : weights) weight *= sample_weight / total;
+    LinearOptions solver = options_.solver;
+    // The ridge is a share of the squared length of a row, which shrinks with the columns.
+    solver.ridge *= static_cast<double>(view.rows.n_features) / static_cast<double>(rows_.n_features);
+    solver.n_threads = task.n_threads;
+    solve_linear(view.rows, view.scaling, view.norms, WeightedRows{view.numbers, weights}, LogisticLink(care.labels), solver,
+                 Random(options_.seed, task.sweep, task.node), w, bias);
+}
+
+template <Design D>
+void SplitSolver<D>::solve_in_columns(std::span<const std::uint32_t> columns, const SplitTask& task, const CarePoints& care,
+                                      std::span<float> w, double& bias) const {
+    const GatheredRows<D> gathered(rows_, care.rows, columns);
+    const auto& part = gathered.part;
+    std::vector<std::uint32_t> numbers(care.rows.size());
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    std::vector<double> mean, inverse_scale, deviation;
+    std::vector<float> part_w;
+    for (std::uint32_t j : columns) {
+        mean.push_back(scaling_.mean[j]);
+        inverse_scale.push_back(scaling_.inverse_scale[j]);
+        deviation.push_back(scaling_.deviation[j]);
+        part_w.push_back(w[j]);
+    }
+    const Scaling scaling(std::move(mean), std::move(inverse_scale), std::move(deviation));
+    const std::vector<float> norms = squared_norms(part, scaling, 1);
+    solve(View<std::remove_cvref_t<decltype(part)>>{part, scaling, norms, numbers}, task, care, part_w, bias);
+    std::ranges::fill(w, 0.0F);
+    for (std::size_t k = 0; k < columns.size(); ++k) w[columns[k]] = part_w[k];
+}
+
+/// A random subset of the features at each node ([B] section 6.3, "locally").
+template <Design D>
+std::vector<std::uint32_t> SplitSolver<D>::columns_of(std::size_t node) const {
+    std::vector<std::uint32_t> columns(rows_.n_features);
+    std::iota(columns.begin(), columns.end(), 0U);
+    if (!draws_columns()) return columns;
+    Random random(options_.seed, column_stream, node);
+    random.draw_first(options_.max_features, std::span(columns));
+    columns.resize(options_.max_features);
+    std::ranges::sort(columns);
+    return columns;
+}
+
+/// phi of [B] eq. (1) at a decision node, times its lambda; for one feature or none that of [F] section 3.
+template <Design D>
+double SplitSolver<D>::penalty(std::span<const float> w) const {
+    if (options_.split == SplitKind::oblique) return options_.solver.alpha * scaling_.l1_norm(w);
+    return std::ranges::any_of(w, [](float x) { return x != 0.0F; }) ? options_.solver.alpha : 0.0;
+}
+
+/// [S] eq. (4): weighted 0/1 loss of the pseudo-labels + penalty, the share of the objective that depends on the split.
+template <Design D>
+double SplitSolver<D>::cost(const CarePoints& care, std::span<const float> w, double bias) const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < care.rows.size(); ++i) {
+        check_stop_at(i);
+        rows_.prefetch(care.rows[std::min(i + 2 * walk_rows, care.rows.size() - 1)]);
+        const bool is_right = rows_.dot(care.rows[i], w.data()) + bias >= 0.0;
+        if (is_right != (care.labels[i] > 0)) sum += care.weights[i];
+    }
+    return sum + penalty(w);
+}
+
+template <Design D>
+double SplitSolver<D>::prefer_constant(const CarePoints& care, std::span<float> w, double& bias) const {
+    double wants_left = 0.0;
+    double wants_right = 0.0;
+    for (std::size_t i = 0; i < care.rows.size(); ++i) (care.labels[i] < 0 ? wants_left : wants_right) += care.weights[i];
+    const double of_candidate = cost(care, w, bias);
+    const double of_constant = std::min(wants_left, wants_right);  // [S] eq. (4) at w = 0
+    if (of_constant > of_candidate) return of_candidate;
+    std::ranges::fill(w, 0.0F);
+    bias = wants_left <= wants_right ? 1.0 : -1.0;
+    return of_constant;
+}
+
+#define SPINNEY_INSTANTIATE(D) template class SplitSolver<D>;
+SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
+
+}  // namespace spinney
