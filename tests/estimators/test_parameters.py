@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-import spinney.estimators.tree as estimator_module
+import spinney.ensembles.one_tree as estimator_module
 from spinney.estimators import RandomStructure, TAOTreeClassifier, TAOTreeRegressor
 
 X, Y = load_iris(return_X_y=True)

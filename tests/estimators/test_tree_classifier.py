@@ -17,7 +17,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-import spinney.estimators.tree as estimator_module
+import spinney.ensembles.one_tree as estimator_module
 from spinney.estimators import RandomStructure, TAOTreeClassifier
 
 X, CODES = load_iris(return_X_y=True)

@@ -367,7 +367,7 @@ def test_a_drawn_seed_is_kept(tmp_path):
     killed_before(2, lambda: forest.fit(*IRIS, checkpoint=path))
     found = forest.fit(*IRIS, checkpoint=path)
     again = GreedyForestClassifier(4)
-    again._own_seed = lambda session: found._seed
+    again._own_seed = lambda _: found._seed
     again.fit(*IRIS)
     del again._own_seed
     assert differences(found, again) == []
