@@ -188,7 +188,8 @@ def test_leaves_are_those_of_a_jointly_optimised_forest_of_one_tree(loss, leaf_p
 def test_no_tree_of_a_path_is_worse_than_the_one_before():
     problem = diabetes_problem()
     options = TAOOptions(loss="squared_error", leaf_alpha=3.0, leaf_penalty="l2", max_iter=5)
-    for found in optimize_path(problem, complete_topology(3), options, [0.1, 1.0, 10.0])[1:]:
+    path = list(optimize_path(problem, complete_topology(3), options, [0.1, 1.0, 10.0]))
+    for found in path[1:]:
         assert found.trace.objective[-1] <= found.trace.objective[0] * (1 + 1e-9)
 
 

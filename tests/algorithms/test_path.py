@@ -49,7 +49,8 @@ def test_strict_objective_never_rises_at_any_alpha(
 
 @pytest.mark.parametrize("alphas", [ALPHAS, ALPHAS[::-1]], ids=["increasing", "decreasing"])
 def test_each_tree_starts_from_the_one_before(alphas: list[float]) -> None:
-    path = optimize_path(noisy_problem(), complete_topology(3), TAOOptions(max_iter=5), alphas)
+    options = TAOOptions(max_iter=5)
+    path = list(optimize_path(noisy_problem(), complete_topology(3), options, alphas))
     for alpha, before, new_alpha, found in zip(
         alphas[:-1], path[:-1], alphas[1:], path[1:], strict=True
     ):
@@ -75,7 +76,7 @@ def test_no_tree_is_worse_than_the_one_before_it_under_its_own_alpha(
 ) -> None:
     for seed in range(3):
         options = TAOOptions(**{"max_iter": 6, "seed": seed} | limits)
-        path = optimize_path(noisy_problem(), complete_topology(3), options, alphas)
+        path = list(optimize_path(noisy_problem(), complete_topology(3), options, alphas))
         for found in path[1:]:
             assert found.trace.objective[-1] <= found.trace.objective[0] * (1 + 1e-7)
             assert np.diff(found.tree.split_indptr).max() <= limits.get("max_weights", 5)
@@ -85,7 +86,7 @@ def test_no_tree_is_worse_than_the_one_before_it_under_its_own_alpha(
 def test_first_tree_is_that_of_a_single_fit() -> None:
     problem, options = noisy_problem(), TAOOptions(max_iter=5, seed=3)
     single = optimize_tree(problem, complete_topology(3), replace(options, alpha=ALPHAS[0]))
-    first = optimize_path(problem, complete_topology(3), options, ALPHAS)[0]
+    first = next(optimize_path(problem, complete_topology(3), options, ALPHAS))
     assert np.array_equal(first.tree.split_weights, single.tree.split_weights)
     assert first.trace.objective == single.trace.objective
 
@@ -101,7 +102,8 @@ def test_unpruned_trees_keep_the_structure_and_answer_as_the_pruned_ones() -> No
 
 def test_weights_become_fewer_as_alpha_grows() -> None:
     alphas = [0.01, 1.0, 100.0]
-    path = optimize_path(noisy_problem(), complete_topology(3), TAOOptions(max_iter=8), alphas)
+    options = TAOOptions(max_iter=8)
+    path = list(optimize_path(noisy_problem(), complete_topology(3), options, alphas))
     n_weights = [found.tree.split_weights.size for found in path]
     assert n_weights == sorted(n_weights, reverse=True)
     assert n_weights[-1] < n_weights[0]
@@ -113,14 +115,20 @@ def test_paths_of_regression_with_linear_leaves_run() -> None:
     Y = np.column_stack([X[:, 0] * (X[:, 1] > 0), X[:, 2]]).astype(np.float64)
     problem = regression_problem(X, Y, np.ones(200))
     options = TAOOptions(loss="squared_error", leaf="linear", max_iter=4)
-    path = optimize_path(problem, complete_topology(2), options, [0.1, 1.0])
+    path = list(optimize_path(problem, complete_topology(2), options, [0.1, 1.0]))
     error = np.mean((outputs(path[0].tree, as_rows(X)) - Y) ** 2)
     assert error < 0.5 * Y.var()
 
 
-def test_every_tree_is_told_of_when_it_is_done() -> None:
-    told: list[OptimizedTree] = []
-    path = optimize_path(
-        noisy_problem(), complete_topology(2), TAOOptions(max_iter=3), ALPHAS, told.append
-    )
-    assert told == path
+def test_every_tree_is_handed_over_when_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[OptimizedTree] = []
+
+    def noting(*arguments: Any, **named: Any) -> OptimizedTree:
+        done.append(optimize_tree(*arguments, **named))
+        return done[-1]
+
+    monkeypatch.setattr("spinney.algorithms.path.optimize_tree", noting)
+    path = optimize_path(noisy_problem(), complete_topology(2), TAOOptions(max_iter=3), ALPHAS)
+    for number, found in enumerate(path, start=1):
+        assert len(done) == number
+        assert found is done[-1]

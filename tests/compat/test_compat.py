@@ -32,10 +32,10 @@ def test_a_file_predicts_the_bits_of_its_time(path, memory_map):
     with np.load(path.parent / "answers.npz") as said:
         wanted = {name: said[name] for name in said.files if name.startswith(f"{path.stem}/")}
     found = answers(model, judged_rows())
-    assert {f"{path.stem}/{method}" for method in found} == set(wanted)
-    for method, values in found.items():
-        np.testing.assert_array_equal(values, wanted[f"{path.stem}/{method}"])
-        assert values.dtype == wanted[f"{path.stem}/{method}"].dtype
+    for name, values in wanted.items():  # a model may say more today
+        said = found[name.removeprefix(f"{path.stem}/")]
+        np.testing.assert_array_equal(said, values)
+        assert said.dtype == values.dtype
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")

@@ -296,7 +296,7 @@ def test_linear_leaves_become_constants_with_a_warning():
     with pytest.warns(UserWarning, match=r"has linear leaves, .* give .* try") as told:
         refined = refine_leaves(forest, X_TRAIN[:200], Y_TRAIN[:200])
     assert len(told) == 1
-    assert not any(tree.is_linear for tree in refined._refined_forest().trees)
+    assert not any(tree.is_linear for tree in refined.trees_)
 
 
 def test_linear_leaves_of_lightgbm_become_constants_with_a_warning():

@@ -361,7 +361,7 @@ PARAMETERS = ("model", "parameters")
         ((*PARAMETERS, "n_jobs"), "many", "n_jobs"),
         ((*PARAMETERS, "voting"), 3, "voting"),
         ((*PARAMETERS, "init"), {"type": "tree", "index": 99}, "from 0 to"),
-        ((*FITTED, "n_features_in_"), 4, "forest_"),
+        ((*FITTED, "n_features_in_"), 4, "typical_"),
         ((*FITTED, "n_outputs_"), 2, "n_outputs_"),
         ((*FITTED, "n_classes_"), 2, "forest_"),
         ((*FITTED, "classes_"), {"type": "array", "dtype": "<U1", "values": ["a"]}, "classes_"),

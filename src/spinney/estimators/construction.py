@@ -33,16 +33,20 @@ def parameters(kind: Kind) -> Kind:
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field, fitted))
 def estimator(kind: Kind) -> Kind:
-    """Give an estimator its constructor: parameters in the order of its docstring.
-
-    Old names of parameters are taken with a warning, and wrong arguments are explained.
-    """
+    """Give an estimator its constructor: parameters in the order of its docstring."""
+    writes_its_own = "__init__" in vars(kind)
     made = parameters(kind)
-    made.__init__.__signature__ = _in_documented_order(made)
-    made.__init__.__qualname__ = f"{kind.__qualname__}.__init__"
-    made.__init__ = explained(made.__init__)
-    made.__init__ = accept_old_names(made)
+    if not writes_its_own:
+        made.__init__.__signature__ = _in_documented_order(made)
+        made.__init__.__qualname__ = f"{kind.__qualname__}.__init__"
+        finish_constructor(made)
     return made
+
+
+def finish_constructor(kind: type[Any]) -> None:
+    """Let a constructor take old names of parameters with a warning, and explain wrong ones."""
+    kind.__init__ = explained(kind.__init__)
+    kind.__init__ = accept_old_names(kind)
 
 
 def _in_documented_order(kind: type[Any]) -> inspect.Signature:

@@ -34,7 +34,7 @@ from spinney.data.tables import (
 from spinney.data.tables.table import label_of
 from spinney.data.validation import Rows, check_rows
 from spinney.data.warn_caller import warn_caller
-from spinney.estimators.construction import parameters
+from spinney.estimators.construction import finish_constructor, parameters
 from spinney.estimators.parameter_checks import IMPORTANCE_TYPES
 from spinney.estimators.renamed import older_state, with_current_names
 from spinney.fitting.checkpoint import Checkpoint
@@ -110,6 +110,11 @@ class Model(CallbackSupportMixin, BaseEstimator):
     _trees_in: ClassVar[str] = "forest_"
     #: The parameter that says how many parts a forest is fitted in.
     _counted_by: ClassVar[str] = "n_estimators"
+
+    def __init_subclass__(cls, **values: Any) -> None:
+        super().__init_subclass__(**values)
+        if "__init__" in vars(cls):  # else it is made from the groups of parameters
+            finish_constructor(cls)
 
     def fit(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,9 +65,6 @@ from spinney.tree.readout import Readout, finish_of
 MOST_ROUNDS = 300
 
 VALUE_LOSSES = ("squared_error",)
-
-#: Where the readout is kept; pickles leave it behind.
-KEPT = "_refined_readout"
 
 
 def refine_leaves(
@@ -214,6 +212,10 @@ def _are_leaf_values(value: Any, model: Any) -> bool:
     return is_finite(value, model.n_leaves_, n_outputs)
 
 
+#: Readouts of refined forests, with the leaf values that they were made of: no part of a model.
+_READOUTS: WeakKeyDictionary[RefinedForest, tuple[Any, Readout]] = WeakKeyDictionary()
+
+
 @parameters
 class RefinedForest(Model):
     """Leaves of a forest, numbered through all trees, and their values."""
@@ -245,10 +247,6 @@ class RefinedForest(Model):
     def __sklearn_clone__(self) -> Self:
         # A clone is unfitted, its forest is not: without it there would be nothing to refine.
         return type(self)(**self.get_params(deep=False))
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != KEPT}
 
     def __len__(self) -> int:
         """Number of trees; 0 before ``fit``."""
@@ -308,7 +306,6 @@ class RefinedForest(Model):
         del reached
         recipe = _NewLeaves(task, leaves, n_leaves, float(self.leaf_alpha), n_threads)
         (values,) = fit_parts(recipe, None, session, self, _store_nothing)
-        self.__dict__.pop(KEPT, None)
         self._leaf_ids, self.leaf_values_, self.n_leaves_ = ids, values, n_leaves
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.forest, name):
@@ -335,14 +332,16 @@ class RefinedForest(Model):
     def _kept_readout(self) -> Readout:
         """The readout, made once; without a forest if its trees cannot be read."""
         check_is_fitted(self, "leaf_values_")
-        kept: Readout | None = self.__dict__.get(KEPT)
-        if kept is None:
-            try:
-                kept = self._readout()
-            except (TypeError, ValueError):  # of another library, or split by missing values
-                kept = self._readout_of(None)
-            self.__dict__[KEPT] = kept
-        return kept
+        kept = _READOUTS.get(self)
+        if kept is None or kept[0] is not self.leaf_values_:
+            kept = _READOUTS[self] = (self.leaf_values_, self._readout_if_read())
+        return kept[1]
+
+    def _readout_if_read(self) -> Readout:
+        try:
+            return self._readout()
+        except (TypeError, ValueError):  # of another library, or split by missing values
+            return self._readout_of(None)
 
     def _answers(self, X: ArrayLike) -> NDArray[Any]:
         return self._kept_readout().answers(self._totals(X))

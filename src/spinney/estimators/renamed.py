@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from spinney.data.warn_caller import warn_caller
@@ -164,5 +164,11 @@ def with_current_names(kind: type[Any], given: dict[str, Any]) -> dict[str, Any]
 
 
 def _defaults(kind: type[Any]) -> dict[str, Any]:
-    parameters = inspect.signature(kind).parameters.values()
-    return {of.name: of.default for of in parameters if of.default is not of.empty}
+    """Defaults of the parameters, in the order in which the constructor stores them."""
+    known = inspect.signature(kind).parameters
+    stored = dict.fromkeys([of.name for of in fields(kind) if of.name in known] + list(known))
+    return {
+        name: known[name].default
+        for name in stored
+        if known[name].default is not inspect.Parameter.empty
+    }

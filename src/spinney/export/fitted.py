@@ -14,7 +14,7 @@ import numpy as np
 from spinney.data.checks import check_n_jobs
 from spinney.estimators import TAOTreeClassifier, TAOTreeRegressor
 from spinney.estimators.model import Model
-from spinney.estimators.refine import KEPT, RefinedForest
+from spinney.estimators.refine import RefinedForest
 from spinney.export.fitted_images import IMAGE_ATTRIBUTES
 from spinney.fitting.fitted_record import (
     Attribute,
@@ -30,7 +30,7 @@ MOST_THREADS = 2**31 - 1
 OF_SKLEARN = ("_metadata_request", "_sklearn_output_config")
 """Set by methods of scikit-learn, not by a fit; stored by other means."""
 
-NOT_FITTED = (*OF_SKLEARN, CALLBACKS, KEPT)
+NOT_FITTED = (*OF_SKLEARN, CALLBACKS)
 """Beside the parameters, what is no part of a fitted model. Callbacks belong to who fits: no model
 file has them."""
 
