@@ -29,7 +29,7 @@ class Growth:
     max_depth : int or None, default=None
         Depth at which growth ends. None grows until leaves are pure.
     min_samples_split : int, default=2
-        Nodes of fewer rows are leaves. Where trees see all rows, alike ones count as one.
+        Nodes of fewer rows are leaves.
     min_weight_fraction_leaf : float, default=0.0
         Least weight of the rows of a leaf, as a share of that of all rows. A split that would
         leave less on a side gives way to the best column that does not. Class weights can only

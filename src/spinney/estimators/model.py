@@ -237,9 +237,10 @@ class Model(CallbackSupportMixin, BaseEstimator):
             self.encoding_ = learn_encoding(self, rows, targets, weights)
         return encoded_rows(row_reader(self), rows, targets, weights)
 
-    def _note_typical(self, problem: Problem, rows: Rows | Table, *, goes_on: bool) -> None:
-        """Store what is typical of the rows, unless an earlier fit has."""
-        if not (goes_on and hasattr(self, "typical_")):
+    def _note(self, problem: Problem, rows: Rows | Table, session: Session) -> None:
+        """Let each class check the problem, and store what is typical unless that is known."""
+        self._ask_each("_check_task", problem)
+        if not (session.goes_on and hasattr(self, "typical_")):
             self.typical_ = learn_typical(self.encoding_, rows, problem, self._n_threads())
 
     def _begin(self, session: Session, problem: Problem, validation: Sequence[Any] = ()) -> int:

@@ -29,52 +29,37 @@ DEEPEST_FULL_TREE = 20
 class OptimisedTree:
     """Parameters of trees that TAO optimises.
 
+    What several families say of a parameter in the same words stands here; each adds its own.
+
     Parameters
     ----------
     max_depth : int or None, default=8
-        Depth of the start. The fitted tree is pruned, so it can be smaller. None is for
-        ``init="cart"`` only. A given tree or RandomStructure has its own.
+        Depth of
     alpha : float, default=0.1
-        Weight of the l1 penalty on the hyperplanes against the summed loss of the rows; the
-        papers' λ. More gives fewer weights and smaller trees.
+        Weight of the l1 penalty on the hyperplanes
     ridge : float, default=0.01
         Squared penalty on the hyperplanes while they are solved, as a share of the mean squared
-        length of a row. It is no part of the objective. More gives smoother and weaker trees.
+        length of a row. It is no part of the objective.
     max_weights : int or None, default=None
-        Most features a split may use. The optimiser begins with all and drops the least step by
-        step. None leaves sparsity to `alpha`.
+        Most features a split may use.
     max_leaf_weights : int or None, default=None
         The same for each class score or value of a linear leaf.
-    split : {"oblique", "axis"}, default="oblique"
-        Hyperplanes over all features, or one feature a split.
+    split : str, default="oblique"
+        Hyperplanes over all features
     leaf : {"constant", "linear"}, default="constant"
-        Class fractions in each leaf, or a sparse softmax model.
     leaf_alpha : float or None, default=None
-        Weight of the penalty on linear leaves; the FAO paper's μ. None takes `alpha` for them,
-        too. Constant leaves are labels and have none.
+        Weight of the penalty on
     leaf_penalty : {"l1", "l2"}, default="l1"
-        Penalty of linear leaves: `leaf_alpha` times the sum of absolute weights, or half of it
-        times the sum of squares.
     relax_leaves : bool, default=False
-        Refit linear leaves at the end on the features they use, without the penalty. It makes
-        weights sparse, but also too short; forests of wide rows gain by undoing that.
-    loss : {"zero_one", "log_loss"}, default="zero_one"
-        Loss of a row.
+        Refit linear leaves at the end on the features they use, without the penalty.
+    loss : str, default="zero_one"
     init : str, RandomStructure, Tree or fitted tree estimator, default="supervised"
-        The start. "supervised": complete tree, hyperplanes halfway between the means of two
-        random groups of classes. "balanced": complete tree, random hyperplanes that halve their
-        rows. "random": random biases, too. "cart": scikit-learn's CART. "random_structure":
-        random structure, see :class:`RandomStructure` for its parameters. In a grid search, wrap
-        a fitted estimator in ``sklearn.frozen.FrozenEstimator``, because a clone is not fitted.
+        The start
     strict_descent : bool or "sweep", default=False
-        If True, accept a node only if it lowers the objective, as the papers do. If "sweep",
-        accept a whole sweep only if it does, and guard each node only where it does not. If
-        False, explore first and settle later, which finds better trees.
     order : {"leaves_first", "root_first"}, default="leaves_first"
-        Order of the levels in a sweep.
+        Order of the levels in a sweep
     tol : float, default=1e-4
-        Stop settling when a sweep lowers the objective by less than this share, and exploring
-        when five in a row have not.
+        Stop
     """
 
     max_depth: int | None = 8

@@ -123,16 +123,11 @@ class Classifier(ClassifierMixin, Model):
         self.n_outputs_ = 1
         indicators = class_indicators(codes, self.n_classes_)
         encoded = self._encoded(rows, indicators, weights, goes_on=session.goes_on)
+        n_threads, label_of = self._n_threads(), self._label_of_coordinate
         problem = classification_problem(
-            encoded,
-            codes,
-            self.n_classes_,
-            weights,
-            n_threads=self._n_threads(),
-            label_of=self._label_of_coordinate,
+            encoded, codes, self.n_classes_, weights, n_threads=n_threads, label_of=label_of
         )
-        self._ask_each("_check_task", problem)
-        self._note_typical(problem, rows, goes_on=session.goes_on)
+        self._note(problem, rows, session)
         return problem
 
     def _known_classes(
@@ -204,15 +199,11 @@ class Regressor(RegressorMixin, Model):
             )
         self.n_outputs_ = targets.shape[1]
         encoded = self._encoded(rows, targets, weights, goes_on=session.goes_on)
+        n_threads, label_of = self._n_threads(), self._label_of_coordinate
         problem = regression_problem(
-            encoded,
-            targets,
-            weights,
-            n_threads=self._n_threads(),
-            label_of=self._label_of_coordinate,
+            encoded, targets, weights, n_threads=n_threads, label_of=label_of
         )
-        self._ask_each("_check_task", problem)
-        self._note_typical(problem, rows, goes_on=session.goes_on)
+        self._note(problem, rows, session)
         return problem
 
     def _judged_by(self, X_val: ArrayLike, y_val: ArrayLike) -> Judged:

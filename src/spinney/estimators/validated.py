@@ -49,7 +49,7 @@ class ValidatedForest(Model):
     ----------
     early_stopping : bool or None, default=None
     validation_fraction : float, default=0.1
-        Part of the training rows set aside to stop by if no validation rows are given.
+        Part of the training rows set aside
     """
 
     early_stopping: bool | None = None
@@ -216,7 +216,7 @@ class BoostedForest(ValidatedForest):
     max_sweeps : int, default=20
         Sweeps over each tree.
     n_iter_no_change : int or None, default=None
-        Trees without a lower error after which to stop. None is 10.
+        Trees without a lower
     """
 
     n_estimators: int = field(default=30, kw_only=False)
