@@ -33,18 +33,18 @@ N_FORESTS, N_ITERATIONS = 3, 4
 class Listener(NoSteps):
     """Notes what it hears, and says stop after an iteration."""
 
-    is_heard = wants_parts = may_stop = True
+    has_listeners = wants_parts = may_stop = True
 
     def __init__(self, last: tuple[int, int] | None = None) -> None:
         self.last = last
         self.heard: list[tuple[int, int]] = []
-        self.noticed: list[tuple[int, int]] = []
+        self.counted: list[tuple[int, int]] = []
         self.threads: set[int] = set()
 
-    def notice(self, part: int, step: int) -> None:
-        self.noticed.append((part, step))
+    def count(self, part: int, step: int) -> None:
+        self.counted.append((part, step))
 
-    def hear(self, part: int, step: Step) -> bool:
+    def report(self, part: int, step: Step) -> bool:
         self.threads.add(threading.get_ident())
         if step.make_part is not None:
             assert step.make_part().trace.phase.count("leaves") == step.number
@@ -115,7 +115,7 @@ def test_iterations_are_heard_in_order_up_to_the_stop(
     lengths, passed = run(listener, pauses)
     assert listener.heard == IN_ORDER[: place + 1]
     assert listener.threads == {threading.get_ident()}
-    assert set(listener.heard) <= set(listener.noticed)
+    assert set(listener.heard) <= set(listener.counted)
     forest, number = IN_ORDER[place]
     assert lengths == [N_ITERATIONS] * forest
     assert passed is not None
@@ -151,12 +151,12 @@ def test_nobody_stops() -> None:
     listener = Listener()
     assert run(listener, [[0.0] * N_ITERATIONS] * N_FORESTS) == ([N_ITERATIONS] * N_FORESTS, None)
     assert listener.heard == IN_ORDER
-    assert sorted(listener.noticed) == IN_ORDER
+    assert sorted(listener.counted) == IN_ORDER
 
 
 def test_an_error_of_a_listener_reaches_the_caller() -> None:
     class Failing(Listener):
-        def hear(self, part: int, step: Step) -> bool:
+        def report(self, part: int, step: Step) -> bool:
             raise RuntimeError(f"{part} {step.number}")
 
     with pytest.raises(RuntimeError, match="0 1"):

@@ -113,7 +113,7 @@ class AveragedForests:
         """
         first = len(known)
         work = _Work(self, problem, first, steps)
-        if not steps.is_heard:
+        if not steps.has_listeners:
             yield from saved
             yield from work.grown(first + len(saved), None)
             return
@@ -128,7 +128,7 @@ class AveragedForests:
 def _in_order(
     work: _Work, saved: Sequence[OptimizedForest], order: IterationOrder
 ) -> Generator[OptimizedForest, None, None]:
-    """Forests while their iterations are heard, up to the one at which the fit is to end."""
+    """Forests while their iterations are reported, up to the one at which the fit is to end."""
     for forest in saved:
         order.restore_forest(forest)
         yield forest
@@ -185,11 +185,11 @@ class _Work:
         runs = self.steps.runs(ForestRun)
         for forest in forests:
             run, save = runs.get(forest - self.first), self.steps.saver(forest - self.first)
-            tell = None
+            reporter = None
             if order is not None:
-                tell = order.reporter(forest, run, save)
-                save = tell.save
-            yield self.problem, recipe.start, options, recipe.plan, forest, run, save, tell
+                reporter = order.reporter(forest, run, save)
+                save = reporter.save
+            yield self.problem, recipe.start, options, recipe.plan, forest, run, save, reporter
 
 
 def grow_forest(
@@ -201,7 +201,7 @@ def grow_forest(
     forest: int,
     resume: ForestRun | None = None,
     save: Save[ForestRun] | None = None,
-    tell: AfterIteration | None = None,
+    after_iteration: AfterIteration | None = None,
 ) -> OptimizedForest:
     """One forest of a plan; a function of its arguments alone, whoever calls it."""
     seeds = plan.seeds(forest)
@@ -224,5 +224,5 @@ def grow_forest(
         begins_with_leaves=plan.start.endswith(WITH_LEAVES),
         resume=resume,
         save=save,
-        after_iteration=tell,
+        after_iteration=after_iteration,
     )

@@ -1,9 +1,9 @@
 """Bring the iterations of forests that are at work at once into order.
 
-Workers report each iteration as it is done. The thread that called ``fit`` hears them forest by
-forest: those of a later forest wait until the forests before it are done. A worker never waits for
-an answer. If the fit is to end after an iteration that its worker has left behind, the forest is
-taken up again from the state it had then, so workers report such states too.
+Workers report each iteration as it is done. The thread that called ``fit`` passes them on, forest
+by forest: those of a later forest wait until the forests before it are done. A worker never waits
+for an answer. If the fit is to end after an iteration that its worker has left behind, the forest
+is taken up again from the state it had then, so workers report such states too.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def iterations_of(
 
 
 class IterationOrder:
-    """Hears the iterations of all forests, those of one forest after the other.
+    """Passes on the iterations of all forests, those of one forest after the other.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ class IterationOrder:
 
     def __init__(self, steps: Steps, first: int) -> None:
         self._steps = steps
-        self.forest = first  # whose iterations are heard now
+        self.forest = first  # whose iterations are passed on now
         self.is_stopped = False
-        self._n_heard = 0  # of its iterations
+        self._n_told = 0  # of its iterations
         self._last_run: ForestRun | None = None  # the last state of it that was reported
         self._n_restored: dict[int, int] = {}  # iterations that were done before, by forest
         self._waiting: dict[int, list[Step]] = {}  # of later forests
@@ -101,27 +101,27 @@ class IterationOrder:
         return False
 
     def restore_forest(self, found: OptimizedForest) -> None:
-        """Hear of a forest that was done before."""
+        """Report a forest that was done in an earlier call."""
         self._n_restored[self.forest] = found.trace.phase.count("leaves")
         self.end_forest(found)
 
     def end_forest(self, found: OptimizedForest) -> None:
-        """Hear what no worker has reported of a forest that is done, in another process say."""
+        """Pass on what no worker has reported of a forest that is done, in another process say."""
         if not self.is_stopped:
-            n_restored, first = self._n_restored[self.forest], self._n_heard + 1
+            n_restored, first = self._n_restored[self.forest], self._n_told + 1
             rest = iterations_of(found.trace, first, n_restored, found.iterations)
             self._take(self.forest, list(rest))
 
     def next_forest(self) -> None:
-        """Turn to the next forest, and hear what its worker has reported already."""
-        self.forest, self._n_heard, self._last_run = self.forest + 1, 0, None
-        if self._hear_all(self._waiting.pop(self.forest, [])):
+        """Turn to the next forest, and pass on what its worker has reported already."""
+        self.forest, self._n_told, self._last_run = self.forest + 1, 0, None
+        if self._report_all(self._waiting.pop(self.forest, [])):
             raise self._passed()
 
     def listen(
         self, parts: Iterator[OptimizedForest], stop: StopSignal
     ) -> Generator[OptimizedForest, None, None]:
-        """The forests that workers hand over, in order; between them, what they report is heard.
+        """The forests that workers hand over, in order; between them, what they report.
 
         Workers cannot stop at an iteration by themselves, so the fit ends with a PassedError.
         """
@@ -157,29 +157,29 @@ class IterationOrder:
         return replace(step, make_run=None)
 
     def _take(self, forest: int, done: list[Step]) -> bool:
-        """Hear the steps of the forest whose turn it is; keep those of others for later."""
+        """Pass on the steps of the forest whose turn it is; keep those of others for later."""
         for step in done:
-            self._steps.notice(forest, step.number)
+            self._steps.count(forest, step.number)
         if forest == self.forest:
-            if self._hear_all(done) and self._n_heard < done[-1].number:
+            if self._report_all(done) and self._n_told < done[-1].number:
                 raise self._passed()
             return self.is_stopped
         self._waiting[forest] = _thinned([*self._waiting.get(forest, []), *done])
         return False
 
-    def _hear_all(self, done: list[Step]) -> bool:
-        """Hear steps up to the one after which the fit is to end, if there is one."""
+    def _report_all(self, done: list[Step]) -> bool:
+        """Pass on steps up to the one after which the fit is to end, if there is one."""
         for step in done:
-            self._n_heard = step.number
+            self._n_told = step.number
             if self._is_open and step.make_run is not None:
                 self._last_run = step.make_run()
-            if self._steps.hear(self.forest, step):
+            if self._steps.report(self.forest, step):
                 self.is_stopped = True
                 return True
         return False
 
     def _passed(self) -> PassedError:
-        return PassedError(self._n_heard, self._last_run)
+        return PassedError(self._n_told, self._last_run)
 
 
 def _constant(value: Any) -> Callable[[], Any]:

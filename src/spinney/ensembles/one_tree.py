@@ -1,4 +1,4 @@
-"""Recipe of a single tree that TAO optimises; its sweeps are what is told of."""
+"""Recipe of a single tree that TAO optimises; its sweeps are what is reported."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class OneTree:
         """The tree; a run that was interrupted goes on."""
         del known, saved  # a checkpoint holds the run, never the finished tree
         run = steps.runs(TreeRun).get(0)
-        last = None if run is None else _hear_again(run.trace, steps)
+        last = None if run is None else _report_again(run.trace, steps)
         if last is not None:  # there is no state of that sweep
             yield optimize_tree(problem, self.start, self.options, after_sweep=_stops_after(last))
             return
@@ -49,7 +49,7 @@ class OneTree:
             self.options,
             resume=run,
             save=steps.saver(0),
-            after_sweep=_reporter(steps) if steps.is_heard else None,
+            after_sweep=_reporter(steps) if steps.has_listeners else None,
         )
 
 
@@ -57,17 +57,17 @@ def _reporter(steps: Steps) -> AfterSweep:
     """Reports one sweep; returns True to stop."""
 
     def after_sweep(trace: Trace, so_far: Callable[[], OptimizedTree]) -> bool:
-        return steps.hear(0, _sweep(trace, len(trace), make_part=so_far))
+        return steps.report(0, _sweep(trace, len(trace), make_part=so_far))
 
     return after_sweep
 
 
-def _hear_again(trace: Trace, steps: Steps) -> int | None:
+def _report_again(trace: Trace, steps: Steps) -> int | None:
     """Report the sweeps of a checkpoint; the number of the one to stop after, if any."""
-    if not steps.is_heard:
+    if not steps.has_listeners:
         return None
     for number in range(1, len(trace) + 1):
-        if steps.hear(0, _sweep(trace, number, is_restored=True)):
+        if steps.report(0, _sweep(trace, number, is_restored=True)):
             return number
     return None
 

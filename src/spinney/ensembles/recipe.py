@@ -1,7 +1,7 @@
 """What a fit follows: which parts a model is made of, in order, as a value.
 
 A recipe knows rows, seeds and starts. It knows nothing of files, of listeners or of estimators:
-the loop that follows it (:mod:`spinney.fitting.loop`) saves its parts, tells of them and ends it
+the loop that follows it (:mod:`spinney.fitting.loop`) saves its parts, reports them and ends it
 where enough is enough. Long parts also report their steps: a tree its sweeps, a forest of FAO its
 iterations.
 """
@@ -87,11 +87,11 @@ class Step:
 
 
 class Steps(Protocol):
-    """The loop as a recipe sees it: where parts were left, and who hears of their steps."""
+    """The loop as a recipe sees it: where parts were left, and where steps are reported."""
 
     @property
-    def is_heard(self) -> bool:
-        """Whether anybody listens; if not, steps need not be told."""
+    def has_listeners(self) -> bool:
+        """Whether anybody listens; if not, steps need not be reported."""
 
     @property
     def wants_parts(self) -> bool:
@@ -107,10 +107,10 @@ class Steps(Protocol):
     def saver(self, number: int) -> Save[Any] | None:
         """Takes the states of a part under way; None if nothing is saved."""
 
-    def notice(self, part: int, step: int) -> None:
+    def count(self, part: int, step: int) -> None:
         """A step of any part is done, in any order."""
 
-    def hear(self, part: int, step: Step) -> bool:
+    def report(self, part: int, step: Step) -> bool:
         """The next step, in order; True ends the fit after it."""
 
 
@@ -144,7 +144,7 @@ class Recipe(Protocol[Part]):
 class NoSteps:
     """A loop that saves nothing and that nobody listens to."""
 
-    is_heard = wants_parts = may_stop = False
+    has_listeners = wants_parts = may_stop = False
 
     def runs(self, kind: type[Run]) -> dict[int, Run]:
         """No part has been left unfinished."""
@@ -155,10 +155,10 @@ class NoSteps:
         """Nothing is saved."""
         del number
 
-    def notice(self, part: int, step: int) -> None:
+    def count(self, part: int, step: int) -> None:
         """Nobody counts."""
 
-    def hear(self, part: int, step: Step) -> bool:
+    def report(self, part: int, step: Step) -> bool:
         """Nobody wants the fit to end."""
         del part, step
         return False

@@ -180,7 +180,7 @@ class _NewLeaves:
         del problem, known, saved
 
         def after_round(number: int, objective: float, loss: float) -> bool:
-            return steps.hear(0, Step(number, objective, loss))
+            return steps.report(0, Step(number, objective, loss))
 
         values, _ = solve_leaves(
             self.task,
@@ -189,7 +189,7 @@ class _NewLeaves:
             self.leaf_alpha,
             MOST_ROUNDS,
             self.n_threads,
-            after_round if steps.is_heard else None,
+            after_round if steps.has_listeners else None,
         )
         yield values
 

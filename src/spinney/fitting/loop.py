@@ -1,4 +1,4 @@
-"""The one loop over the parts of a model: take, save, judge, tell, and end where it is enough."""
+"""The one loop over the parts of a model: take, save, judge, report, and end at enough."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def fit_parts(
     problem : Problem
         What they are fitted to.
     session : Session
-        Where they are saved, and who hears of them.
+        Where they are saved, and who listens.
     model : estimator
         The copy that is fitted.
     store : callable
@@ -51,7 +51,7 @@ def fit_parts(
 
 
 class _Loop(Generic[Part]):
-    """The parts so far; for the recipe it is who hears of steps (see `Steps`)."""
+    """The parts so far; a recipe reports its steps to it (see `Steps`)."""
 
     def __init__(
         self,
@@ -97,13 +97,13 @@ class _Loop(Generic[Part]):
                     self._session.checkpoint.add(part)
                 self._watch.see(part)
                 is_last = len(self._parts) >= self._recipe.n_parts
-                if self._tell(part, is_restored) or self._watch.is_over or is_last:
+                if self._report_part(part, is_restored) or self._watch.is_over or is_last:
                     return
 
     def _best_parts(self) -> list[Part]:
         return self._parts[: self._watch.best]
 
-    def _tell(self, part: Any, is_restored: bool) -> bool:
+    def _report_part(self, part: Any, is_restored: bool) -> bool:
         """Tell that a part is done; True if the fit is to end."""
         if self._outline.n_forests is not None:
             return self._progress.end_forest(self._snapshot)
@@ -121,7 +121,7 @@ class _Loop(Generic[Part]):
         if trace is not None:
             measures = _measured(event, Step.at(trace, len(trace), len(trace)))
             event = replace(measures, n_sweeps=len(trace))
-        return self._progress.tell(event, self._snapshot)
+        return self._progress.report(event, self._snapshot)
 
     def _snapshot(self) -> Attributes:
         """The model of the parts so far."""
@@ -130,7 +130,7 @@ class _Loop(Generic[Part]):
     # What a recipe asks, see `Steps`.
 
     @property
-    def is_heard(self) -> bool:
+    def has_listeners(self) -> bool:
         """Whether anybody listens."""
         return self._progress.is_watched
 
@@ -152,11 +152,11 @@ class _Loop(Generic[Part]):
         """Takes the states of a part under way."""
         return self._session.checkpoint.saver(number)
 
-    def notice(self, part: int, step: int) -> None:
+    def count(self, part: int, step: int) -> None:
         """A step of any part is done, in any order."""
-        self._progress.notice(part + 1, step)
+        self._progress.count(part + 1, step)
 
-    def hear(self, part: int, step: Step) -> bool:
+    def report(self, part: int, step: Step) -> bool:
         """Tell of a step; True if the fit is to end."""
         event = replace(
             _measured(self._progress.event(step.number), step),
@@ -165,7 +165,7 @@ class _Loop(Generic[Part]):
             forest=None if self._outline.n_forests is None else part + 1,
             restored=step.is_restored,
         )
-        return self._progress.tell(event, lambda: self._model_at(step))
+        return self._progress.report(event, lambda: self._model_at(step))
 
     def _judged(self, step: Step) -> float | None:
         """What validation rows say of the model as it is after a step."""

@@ -164,7 +164,7 @@ def fitted_attributes(estimator: Any) -> Attributes:
 def _listeners(
     estimator: Fittable, data: Sequence[Any], callback: Callback | None
 ) -> list[Listener]:
-    """Those who hear of a fit: people, scikit-learn's callbacks, the user's function."""
+    """The listeners of a fit: people, scikit-learn's callbacks, the user's function."""
     found: list[Listener] = []
     if (display := display_for(getattr(estimator, "verbose", 0))) is not None:
         found.append(display)

@@ -33,7 +33,7 @@ PARENT = "_parent_callback_ctx"
 
 
 def has_tasks(estimator: Any) -> bool:
-    """Whether anybody wants to hear of the tasks of a fit."""
+    """Whether anybody listens to the tasks of a fit."""
     return with_callbacks is not None and bool(getattr(estimator, CALLBACKS, ()))
 
 
@@ -74,7 +74,7 @@ class Tasks(Listener):
         else:
             self._enter_forest()
 
-    def hear(self, event: FitEvent, snapshot: Snapshot) -> bool:
+    def on_event(self, event: FitEvent, snapshot: Snapshot) -> bool:
         """End the task of a part, and begin the next one unless it was the last."""
         wants_end = self._leave(snapshot)
         if not wants_end and event.number != event.total:

@@ -219,11 +219,11 @@ def test_time_left_follows_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     progress.begin("tree", 10, first=2)
     assert "left" not in wide.texts[-1]
     time.now = 30.0
-    progress.tell(progress.event(3), nothing)
+    progress.report(progress.event(3), nothing)
     assert wide.texts[-1].startswith("TAOForestClassifier   3/10 trees  [")
     assert wide.texts[-1].endswith("0:30, 3:30 left")
     time.now = 4000.0
-    progress.tell(progress.event(9), nothing)
+    progress.report(progress.event(9), nothing)
     assert wide.texts[-1].endswith("1:06:40, 9:31 left")
 
 
@@ -241,10 +241,10 @@ def test_what_a_checkpoint_gave_back_does_not_count_for_the_pace(
     progress = bar_on(wide, monkeypatch)
     progress.begin("tree", 10)
     for number in range(1, 6):
-        progress.tell(replace(progress.event(number), restored=True), nothing)
+        progress.report(replace(progress.event(number), restored=True), nothing)
     assert "left" not in wide.texts[-1]
     time.now = 60.0
-    progress.tell(progress.event(6), nothing)
+    progress.report(progress.event(6), nothing)
     assert wide.texts[-1].endswith("1:00, 4:00 left")
 
 
@@ -252,13 +252,13 @@ def test_iterations_of_all_forests_are_counted(monkeypatch: pytest.MonkeyPatch) 
     wide = Wide()
     progress = bar_on(wide, monkeypatch)
     progress.begin("iteration", 5, n_forests=3, first_forest=1)
-    progress.notice(3, 1)
-    progress.notice(2, 1)
+    progress.count(3, 1)
+    progress.count(2, 1)
     assert " 2/10 iterations " in wide.texts[-1]
-    progress.tell(replace(progress.event(1), forest=2), nothing)
+    progress.report(replace(progress.event(1), forest=2), nothing)
     assert " 2/10 iterations " in wide.texts[-1]
     progress.end_forest(nothing)  # it needed no more
-    progress.notice(3, 2)
+    progress.count(3, 2)
     assert " 7/10 iterations " in wide.texts[-1]
 
 
@@ -271,7 +271,7 @@ def test_the_bar_stays_as_long_as_it_is(
     progress.begin("iteration", 100)
     for number, objective in enumerate((12345.6, 99.5, 1e-7, 3.25, 1e7, 2.0, 0.125), start=5):
         event = replace(progress.event(number), objective=objective, validation=objective / 3)
-        progress.tell(event, nothing)
+        progress.report(event, nothing)
     progress.end(nothing)
     lengths = {text.count("█") + text.count("░") for text in wide.texts}
     assert lengths == {n_blocks}
@@ -284,7 +284,7 @@ def test_a_measure_that_gets_shorter_moves_nothing(monkeypatch: pytest.MonkeyPat
     progress.begin("iteration", 9)
     for number, objective in enumerate((1234.56, 2.0, 33.5), start=1):
         event = replace(progress.event(number), objective=objective, validation=0.5)
-        progress.tell(event, nothing)
+        progress.report(event, nothing)
     assert len({text.index("validation") for text in wide.texts[1:]}) == 1
 
 
@@ -294,7 +294,7 @@ def test_one_part_is_one_and_not_several(monkeypatch: pytest.MonkeyPatch) -> Non
     progress.begin("tree", 1)
     assert " 0/1 tree  [" in wide.texts[-1]
     progress.begin("tree", None)
-    progress.tell(progress.event(1), nothing)
+    progress.report(progress.event(1), nothing)
     assert " 1 tree " in wide.texts[-1]
 
 
@@ -312,7 +312,7 @@ def test_the_text_never_exceeds_the_screen(
         progress = bar_on(wide, patch)
         progress.begin("round", 50, validation="loss")
         event = replace(progress.event(done), objective=objective, validation=validation)
-        progress.tell(event, nothing)
+        progress.report(event, nothing)
         progress.end(nothing)
     assert all(len(text) <= columns for text in wide.texts)
     n_full, n_empty = wide.texts[-1].count("█"), wide.texts[-1].count("░")

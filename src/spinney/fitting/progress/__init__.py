@@ -1,6 +1,6 @@
-"""How a fit tells that it goes on, and how it is told to stop.
+"""How a fit reports what is done, and how it is stopped.
 
-Knows nothing of trees: estimators say what is done, listeners hear it in order. One shows it to
+Knows nothing of trees: the loop reports what is done, listeners get it in order. One shows it to
 people, one calls the user's function, and one, in the estimators, speaks to scikit-learn.
 """
 

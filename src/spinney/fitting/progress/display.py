@@ -39,7 +39,7 @@ class EveryPart(Listener):
         """Learn how things are called."""
         self._validation = plan.validation
 
-    def hear(self, event: FitEvent, snapshot: Snapshot) -> bool:
+    def on_event(self, event: FitEvent, snapshot: Snapshot) -> bool:
         """Write the line."""
         del snapshot
         write_line(self._stream, line_of(event, self._validation))
@@ -64,12 +64,12 @@ class LiveBar(Listener):
         self._screen = screen_for(self._stream)
         self._show()
 
-    def notice(self, forest: int, number: int) -> None:
+    def count(self, forest: int, number: int) -> None:
         """Count an iteration, of whichever forest."""
         self._done[forest] = max(self._done.get(forest, 0), number)
         self._show()
 
-    def hear(self, event: FitEvent, snapshot: Snapshot) -> bool:
+    def on_event(self, event: FitEvent, snapshot: Snapshot) -> bool:
         """Count a part, and show what it was worth."""
         del snapshot
         self._event = event

@@ -1,4 +1,4 @@
-"""What a callback hears: one small value for each part of a fit that is done."""
+"""What a callback gets: one small value for each part of a fit that is done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Those who hear of a fit, and the one of them that asks the user's function."""
+"""The protocol of listeners to a fit, and the one of them that asks the user's function."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Plan:
 
 
 class Listener:
-    """Hears of a fit, all in the thread that called ``fit``; does nothing by itself."""
+    """Gets what happens in a fit, in the thread that called ``fit``; does nothing by itself."""
 
     wants_models = False  # whether it may ask for the model after each part
     may_stop = False  # whether it may want the fit to end
@@ -56,10 +56,10 @@ class Listener:
     def begin(self, plan: Plan) -> None:
         """All has been checked, the work begins."""
 
-    def notice(self, forest: int, number: int) -> None:
+    def count(self, forest: int, number: int) -> None:
         """An iteration of a forest is done; forests are at work at once, so in any order."""
 
-    def hear(self, event: FitEvent, snapshot: Snapshot) -> bool:
+    def on_event(self, event: FitEvent, snapshot: Snapshot) -> bool:
         """A part is done, in order; True ends the fit."""
         del event, snapshot
         return False
@@ -93,7 +93,7 @@ class Asked(Listener):
     def __init__(self, callback: Callable[[FitEvent], bool | None]) -> None:
         self._callback = callback
 
-    def hear(self, event: FitEvent, snapshot: Snapshot) -> bool:
+    def on_event(self, event: FitEvent, snapshot: Snapshot) -> bool:
         """What the function says; anything but True, False or None is a mistake."""
         del snapshot
         answer = self._callback(event)

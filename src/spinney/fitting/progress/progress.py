@@ -11,7 +11,7 @@ from spinney.fitting.progress.listener import Listener, Plan, Snapshot
 
 
 class Progress:
-    """Hands on what a fit has done, and remembers whether it was told to stop.
+    """Passes events on to all listeners, and remembers whether one wanted the fit to end.
 
     Parameters
     ----------
@@ -65,26 +65,26 @@ class Progress:
         event = FitEvent(plan.estimator, plan.part, number, plan.total, seconds)
         return event if plan.n_forests is None else replace(event, n_forests=plan.n_forests)
 
-    def notice(self, forest: int, number: int) -> None:
+    def count(self, forest: int, number: int) -> None:
         """Say that an iteration of some forest is done, whichever is."""
         for listener in self._listeners:
-            listener.notice(forest, number)
+            listener.count(forest, number)
 
-    def tell(self, event: FitEvent, snapshot: Snapshot) -> bool:
-        """Tell all listeners; True if one of them wants the fit to end."""
-        return self._note([listener.hear(event, snapshot) for listener in self._listeners])
+    def report(self, event: FitEvent, snapshot: Snapshot) -> bool:
+        """Pass an event to all listeners; True if one of them wants the fit to end."""
+        return self._note([listener.on_event(event, snapshot) for listener in self._listeners])
 
     def end_forest(self, snapshot: Snapshot) -> bool:
-        """Tell all listeners that a forest is done; True if the fit is to end."""
+        """Call all listeners that a forest is done; True if the fit is to end."""
         return self._note([listener.end_forest(snapshot) for listener in self._listeners])
 
     def end(self, snapshot: Snapshot) -> None:
-        """Tell all listeners that the fit went well."""
+        """Call all listeners that the fit went well."""
         for listener in self._listeners:
             listener.end(snapshot, is_stopped=self.is_stopped)
 
     def close(self) -> None:
-        """Tell all listeners that the fit is over; each is told, whatever another one raises."""
+        """Call all listeners that the fit is over; each is told, whatever another one raises."""
         listeners, self._listeners = self._listeners, ()
         _close_all(listeners)
 
