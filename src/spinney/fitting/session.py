@@ -6,7 +6,6 @@ only while it is fitted.
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
@@ -132,7 +131,7 @@ def run_fit(
     callback : callable or None
     """
     check_callback(callback)
-    fitted: Any = copy.copy(estimator)
+    fitted = _copied(estimator)
     fitted.__dict__.pop("stopped_by_callback_", None)
     if not goes_on:
         fitted._forget()
@@ -150,9 +149,16 @@ def run_fit(
 
 def model_so_far(estimator: Any, store: Callable[[Any], None]) -> Attributes:
     """Fitted attributes of the model that `store` stores in a copy of an estimator."""
-    model = copy.copy(estimator)
+    model = _copied(estimator)
     store(model)
     return fitted_attributes(model)
+
+
+def _copied(estimator: Any) -> Any:
+    """A shallow copy; ``copy.copy`` would ask whether the state is of an older release."""
+    made = object.__new__(type(estimator))
+    made.__dict__.update(vars(estimator))
+    return made
 
 
 def fitted_attributes(estimator: Any) -> Attributes:
