@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import io
-import pickle
 from contextlib import redirect_stderr
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -83,17 +79,6 @@ def test_scores_are_the_mean_of_summed_trees(loss):
     assert np.array_equal(forest.predict(X), forest.classes_[forest.decision_function(X).argmax(1)])
 
 
-@LOSSES
-def test_probabilities_behave(loss):
-    forest = classifier(loss=loss).fit(X, NAMES)
-    shares = forest.predict_proba(X)
-    assert (shares >= 0).all()
-    assert shares.sum(axis=1) == pytest.approx(1.0)
-    assert np.array_equal(forest.classes_[shares.argmax(axis=1)], forest.predict(X))
-    with np.errstate(divide="ignore"):
-        assert np.array_equal(forest.predict_log_proba(X), np.log(shares))
-
-
 def test_nearest_probabilities_are_those_of_a_slow_search():
     scores = np.random.default_rng(0).normal(scale=2.0, size=(200, 4))
     scores[:3] = [[0, 0, 0, 0], [5, 5, -5, -5], [-1e9, 0, 0, 1]]
@@ -131,45 +116,6 @@ def test_a_shifted_target_shifts_the_prediction():
     one = regressor(leaf_alpha=50.0).fit(XR, YR)
     shifted = regressor(leaf_alpha=50.0).fit(XR, YR + 1000.0)
     assert shifted.predict(XR) - 1000.0 == pytest.approx(one.predict(XR), abs=0.05 * YR.std())
-
-
-@pytest.mark.parametrize("make", [classifier, regressor])
-@pytest.mark.parametrize("n_jobs", [2, 5, -1])
-def test_jobs_change_nothing(make, n_jobs):
-    rows, targets = (X, NAMES) if make is classifier else (XR, YR)
-    assert same(make().fit(rows, targets), make(n_jobs=n_jobs).fit(rows, targets))
-
-
-@pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
-def test_backends_change_nothing(backend):
-    here = classifier().fit(X, NAMES)
-    with joblib.parallel_config(backend, n_jobs=2):
-        assert same(here, classifier(n_jobs=None).fit(X, NAMES))
-
-
-def test_memory_layout_changes_nothing():
-    here = classifier().fit(X, NAMES)
-    assert same(here, classifier().fit(np.asfortranarray(X), NAMES))
-    assert same(here, classifier().fit(sp.csr_matrix(X), NAMES))
-    frozen = X.copy()
-    frozen.flags.writeable = False
-    assert same(here, classifier().fit(frozen, NAMES))
-
-
-def test_another_seed_gives_another_forest():
-    assert not same(classifier().fit(X, NAMES), classifier(random_state=1).fit(X, NAMES))
-    forest = classifier().fit(X, NAMES)
-    assert not forest.trees_[0].same_as(forest.trees_[3])
-
-
-def test_forests_are_added_by_a_warm_start():
-    grown = classifier(n_forests=1, warm_start=True).fit(X, NAMES)
-    first = grown.trees_
-    grown.set_params(n_forests=3).fit(X, NAMES)
-    assert grown.trees_[:3] == first
-    assert same(grown, classifier(n_forests=3).fit(X, NAMES))
-    assert grown.n_forests_ == 3
-    assert len(grown.traces_) == 3
 
 
 @pytest.mark.parametrize(
@@ -257,24 +203,9 @@ def test_a_line_an_iteration_is_printed():
     assert lines[4].startswith("forest   2 of 2  iteration    2 of 3  objective ")
 
 
-def test_pickled_and_cloned_forests_do_the_same():
-    forest = classifier().fit(X, NAMES)
-    copy = pickle.loads(pickle.dumps(forest))
-    assert same(forest, copy)
-    assert np.array_equal(copy.predict_proba(X), forest.predict_proba(X))
-    assert same(forest, clone(forest).fit(X, NAMES))
-
-
 def test_forests_can_be_searched():
     search = GridSearchCV(classifier(max_iter=2), {"leaf_alpha": [0.1, 10.0]}, cv=2).fit(X, NAMES)
     assert search.best_params_["leaf_alpha"] in (0.1, 10.0)
-
-
-def test_class_weights_are_sample_weights():
-    factors = {"oak": 1.0, "ash": 3.0, "elm": 2.0}
-    one = classifier(class_weight=factors).fit(X, NAMES)
-    two = classifier().fit(X, NAMES, np.array([factors[name] for name in NAMES]))
-    assert same(one, two)
 
 
 @pytest.mark.parametrize("init", ["supervised", "balanced", "random", "cart", "random_structure"])

@@ -173,19 +173,6 @@ def test_loss_of_the_other_task_gets_its_own_hint() -> None:
         TAOForestRegressor(loss="log_loss").fit(X, Y)
 
 
-@pytest.mark.parametrize("kind", ALL)
-def test_constructor_stores_its_arguments_untouched(kind: Any) -> None:
-    values = dict.fromkeys(kind().get_params(), object())
-    assert vars(kind(**values)) == values
-
-
-@pytest.mark.parametrize("kind", ALL)
-def test_only_the_number_of_trees_may_be_given_by_place(kind: Any) -> None:
-    assert kind(7).n_estimators == 7
-    with pytest.raises(TypeError, match="positional argument"):
-        kind(7, 8)
-
-
 @pytest.mark.parametrize(
     ("kind", "values"),
     [

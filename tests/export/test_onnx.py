@@ -15,7 +15,7 @@ from spinney import MissingValuesWarning, TAOForestClassifier, TAOTreeClassifier
 from spinney.export.export_forest import pack
 from spinney.export.onnx.leaves import choose_encoding
 from spinney.tree.forest import Forest
-from tests.export.models import BUILDERS, fitted, rows_for, with_holes
+from tests.contracts.served import SERVED, fitted, rows_for, with_holes
 from tests.export.trees import as_regressor, integer_rows, integer_tree, on_hyperplanes
 from tests.small_models import small_model
 
@@ -32,7 +32,7 @@ def run(model, X, **options):
 
 CASES = [
     (name, encoding, dtype)
-    for name in BUILDERS
+    for name in SERVED
     for encoding, dtype in (("gather", "float64"), ("gemm", "float64"), ("auto", "float32"))
 ]
 

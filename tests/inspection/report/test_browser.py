@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import spinney
-from tests.export.models import fitted, rows_for
+from tests.contracts.served import fitted, rows_for
 from tests.inspection.report.forests import random_forest
 from tests.small_models import FORESTS, classes, numbers, rows, small_model
 

@@ -6,7 +6,7 @@ import pytest
 from spinney.inspection.report.blocks import unpack
 from spinney.inspection.report.subject import Rows
 from spinney.inspection.report.trees import packed_trees, tree_arrays
-from tests.export.models import fitted
+from tests.contracts.served import fitted
 from tests.inspection.report.forests import random_forest
 from tests.small_models import FORESTS, small_model
 
