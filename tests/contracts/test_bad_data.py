@@ -9,50 +9,16 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from spinney import TAOTreeClassifier, TAOTreeRegressor
 from tests.contracts.cases import trees_of
-from tests.contracts.registry import REFINED
-from tests.contracts.ways import EACH as PLAIN
+from tests.contracts.few_rows import EACH, N_ROWS, every, labels, parametrized, rows, with_value
 
-N_ROWS, N_COLUMNS = 40, 4
-EACH = {
-    name: case.estimator
-    for name, case in PLAIN.items()
-    if name not in REFINED  # they take what their forest takes
-}
 CLASSIFIER, REGRESSOR = EACH["TAOTreeClassifier"], EACH["TAOTreeRegressor"]
 FOREST, FOREST_OF_NUMBERS = EACH["TAOForestClassifier"], EACH["TAOForestRegressor"]
-
-
-def parametrized(estimators: dict[str, Any]) -> Any:
-    return pytest.mark.parametrize("estimator", estimators.values(), ids=estimators)
-
-
-every = parametrized(EACH)
 # CO2 squares the columns' scales and refuses those that it cannot (`test_growth.py`).
 any_scale = parametrized({name: kind for name, kind in EACH.items() if "CO2" not in name})
-
-
-def rows() -> NDArray[np.float64]:
-    return (
-        np.random.default_rng(0)
-        .normal(size=(N_ROWS, N_COLUMNS))
-        .astype(np.float32)
-        .astype(np.float64)
-    )
-
-
-def labels() -> NDArray[np.int64]:
-    return (rows() @ [1.0, -1.0, 0.5, 0.0] > 0).astype(np.int64)
-
-
-def with_value(value: float) -> NDArray[np.float64]:
-    X = rows()
-    X[3, 2] = value
-    return X
 
 
 # --- values that cannot be used -------------------------------------------------------------

@@ -25,7 +25,6 @@ from spinney import (
     TAOGradientBoostingRegressor,
 )
 from spinney.estimators import RandomStructure, TAOTreeClassifier, TAOTreeRegressor
-from spinney.estimators.growth import GrownForest
 
 CLASSIFIERS = [
     TAOTreeClassifier(),
@@ -78,9 +77,8 @@ DRAWN_ROWS = dict.fromkeys(
 
 def excused(estimator: BaseEstimator) -> dict[str, str]:
     """Checks that an estimator is expected to fail, and why: those of trees that draw rows."""
-    is_bagged = isinstance(estimator, TAOForestClassifier | TAOForestRegressor)
-    is_drawn = isinstance(estimator, GrownForest) and estimator.max_samples is None
-    return DRAWN_ROWS if is_bagged or is_drawn else {}
+    values = estimator.get_params(deep=False)
+    return DRAWN_ROWS if "max_samples" in values and values["max_samples"] is None else {}
 
 
 @parametrize_with_checks(CLASSIFIERS + REGRESSORS + FORESTS + GROWN, expected_failed_checks=excused)

@@ -14,23 +14,7 @@ from sklearn import config_context
 
 import spinney.data.validation as validation
 from spinney import TAOTreeClassifier
-
-N_ROWS, N_COLUMNS = 40, 4
-
-
-def rows() -> NDArray[np.float64]:
-    drawn = np.random.default_rng(0).normal(size=(N_ROWS, N_COLUMNS))
-    return drawn.astype(np.float32).astype(np.float64)
-
-
-def labels() -> NDArray[np.int64]:
-    return (rows() @ [1.0, -1.0, 0.5, 0.0] > 0).astype(np.int64)
-
-
-def with_value(value: float) -> NDArray[np.float64]:
-    X = rows()
-    X[3, 2] = value
-    return X
+from tests.contracts.few_rows import N_COLUMNS, N_ROWS, labels, rows, with_value
 
 
 def _read_only(X: NDArray[Any]) -> NDArray[Any]:

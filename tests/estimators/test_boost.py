@@ -16,7 +16,6 @@ from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-import spinney.ensembles.boosting as boosting
 from spinney import TAOBoostClassifier
 from spinney.algorithms.tao import optimize_tree
 from spinney.data import as_rows, classification_problem
@@ -24,6 +23,7 @@ from spinney.estimators import RandomStructure
 from spinney.tree.importance import split_importances
 from spinney.tree.route import outputs
 from tests import reference
+from tests.spies import replace_everywhere
 
 IRIS, CODES = load_iris(return_X_y=True)
 NAMES = load_iris().target_names[CODES]
@@ -78,7 +78,7 @@ def tasks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         seen.append(problem)
         return optimize_tree(problem, start, options, callback)
 
-    monkeypatch.setattr(boosting, "optimize_tree", spy)
+    replace_everywhere(monkeypatch, optimize_tree, spy)
     return seen
 
 

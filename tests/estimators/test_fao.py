@@ -15,7 +15,6 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, train_test_split
 
 from spinney import FAOForestClassifier, FAOForestRegressor, Tree
-from spinney.ensembles.averaging import AveragingPlan
 from spinney.tree.route import outputs
 from spinney.tree.shares import nearest_shares
 from tests import reference
@@ -214,37 +213,6 @@ def test_every_start_works(init):
     assert regressor(init=init).fit(XR, YR).score(XR, YR) > 0.4
 
 
-@pytest.mark.parametrize(
-    ("values", "error", "message"),
-    [
-        ({"n_forests": 0}, ValueError, "n_forests=0 is too small"),
-        ({"n_forests": 2.0}, TypeError, "n_forests=2.0 is of type float"),
-        ({"n_trees": 0}, ValueError, "n_trees=0 is too small"),
-        ({"leaf_alpha": -1.0}, ValueError, "leaf_alpha=-1.0 is too small"),
-        ({"leaf_alpha": "x"}, TypeError, "leaf_alpha='x' is of type str"),
-        ({"leaf_penalty": "l3"}, ValueError, "leaf_penalty='l3' is not known"),
-        ({"loss": "zero_one"}, ValueError, "loss='zero_one' is not known"),
-        ({"loss": "huber"}, ValueError, "try FAOForestRegressor"),
-        ({"alpha": np.nan}, ValueError, "alpha=nan is not finite"),
-        ({"max_weights": 3, "strict_descent": True}, ValueError, "dropping weights can raise"),
-    ],
-)
-def test_values_of_no_use_are_refused_before_any_work(values, error, message):
-    with pytest.raises(error, match=message):
-        classifier(**values).fit(X, NAMES)
-
-
-def test_losses_of_classes_are_refused_for_numbers():
-    with pytest.raises(ValueError, match="try FAOForestClassifier"):
-        regressor(loss="log_loss").fit(XR, YR)
-
-
-def test_seeds_of_forests_do_not_meet():
-    plan = AveragingPlan(0, 5, 10)
-    seeds = [seed for forest in range(5) for seed in plan.seeds(forest)]
-    assert len(set(seeds)) == 50
-
-
 def test_an_interrupted_fit_leaves_the_forest_as_it_was():
     forest = classifier().fit(X, NAMES)
     before = dict(vars(forest))
@@ -393,11 +361,8 @@ def test_early_stopping_is_yes_or_no():
     ("y_val", "message"),
     [(["oak", "yew"], r"y_val\[1\] is a class that y does not hold; give .* try"), (None, "y_val")],
 )
-def test_rows_that_cannot_be_judged_are_refused_before_any_work(monkeypatch, y_val, message):
-    def no_work(*_: Any, **__: Any) -> None:
-        raise AssertionError("work has begun")
-
-    monkeypatch.setattr("spinney.estimators.fao.average_forests", no_work)
+@pytest.mark.usefixtures("_no_work")
+def test_rows_that_cannot_be_judged_are_refused_before_any_work(y_val, message):
     with pytest.raises(ValueError, match=message):
         classifier().fit(X, NAMES, X_val=X[:2], y_val=y_val)
 

@@ -17,14 +17,14 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-import spinney.ensembles.bagging as bagging
-from spinney import TAOForestClassifier
+from spinney import TAOBoostClassifier, TAOForestClassifier, TAOForestRegressor
 from spinney.algorithms.tao import TAOOptions, optimize_tree
 from spinney.data import as_rows, classification_problem
 from spinney.estimators import RandomStructure, TAOTreeClassifier
 from spinney.tree.importance import split_importances
 from spinney.tree.route import outputs
 from tests import reference
+from tests.spies import replace_everywhere
 
 IRIS, CODES = load_iris(return_X_y=True)
 NAMES = load_iris().target_names[CODES]
@@ -78,7 +78,7 @@ class Tasks:
         self.options: list[TAOOptions] = []
         self.n_features: list[int] = []
         self.starts: list[Any] = []
-        monkeypatch.setattr(bagging, "optimize_tree", self._optimize)
+        replace_everywhere(monkeypatch, optimize_tree, self._optimize)
 
     def _optimize(self, problem: Any, start: Any, options: TAOOptions, callback: Any = None) -> Any:
         self.weights.append(problem.sample_weight)
@@ -495,12 +495,6 @@ def test_generator_that_moves_on_gives_another_forest() -> None:
 # --- warm start -----------------------------------------------------------------------------
 
 
-# A path over more trees has other penalties, so it is not grown on but laid anew.
-one_penalty = pytest.mark.parametrize(
-    "values", [values for values in WAYS if "alpha" not in values], ids=str
-)
-
-
 def test_out_of_bag_estimate_of_a_forest_grown_in_parts_is_that_of_the_whole() -> None:
     settings = {"n_estimators": 20, "max_iter": 2, "max_samples": 0.3, "oob_score": True}
     parts = forest(**(settings | {"n_estimators": 12, "warm_start": True})).fit(X, Y)
@@ -607,15 +601,13 @@ def test_grid_search_reaches_the_words_of_the_forest() -> None:
 # --- transaction ----------------------------------------------------------------------------
 
 
-def test_error_after_the_trees_leaves_the_forest_unfitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(TAOForestClassifier, "_store_out_of_bag", fail)
-    fitted = forest(oob_score=True, bootstrap=True, n_estimators=20)
+def test_error_after_the_trees_leaves_the_forest_unfitted() -> None:
+    fitted = forest(oob_score=True, n_estimators=1)
     before = dict(vars(fitted))
-    with pytest.raises(MemoryError):
-        fitted.fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="rows were seen by every tree"):
+            fitted.fit(X, Y)
     assert vars(fitted) == before
 
 
@@ -651,3 +643,19 @@ def test_sample_that_lacks_a_class_keeps_its_column() -> None:
 def test_one_column_is_fitted() -> None:
     fitted = forest(max_features="sqrt", feature_sampling="global").fit(X[:, :1], Y)
     assert fitted.predict(X[:, :1]).shape == (200,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (TAOForestClassifier, {"max_samples": np.float32(0.5), "max_features": np.int16(2)}),
+        (TAOForestClassifier, {"alpha": [np.float64(0.1), 1], "bootstrap": np.bool_(True)}),
+        (TAOForestRegressor, {"max_samples": np.int64(50), "max_features": np.float32(0.5)}),
+        (TAOBoostClassifier, {"learning_rate": np.float32(0.5), "resample": np.bool_(True)}),
+        (TAOBoostClassifier, {"n_iter_no_change": np.int8(3), "learning_rate": 1}),
+    ],
+    ids=str,
+)
+def test_numpy_scalars_are_as_good_as_python_numbers(kind: Any, values: dict[str, Any]) -> None:
+    estimator = kind(n_estimators=np.int32(2), max_depth=np.int64(2), **values)
+    assert 1 <= len(estimator.fit(X, Y)) <= 2

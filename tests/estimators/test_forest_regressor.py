@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_regression
 from sklearn.metrics import r2_score
 
-import spinney.ensembles.bagging as bagging
 from spinney import TAOForestRegressor
 from spinney.algorithms.tao import optimize_tree
 from spinney.data import as_rows
 from spinney.tree.route import outputs
 from tests import reference
+from tests.spies import replace_everywhere
 
 WAYS = [
     {},
@@ -138,7 +138,7 @@ def test_out_of_bag_estimate_is_that_of_plain_loops(
         drawn.append(problem.sample_weight)
         return optimize_tree(problem, start, options, callback)
 
-    monkeypatch.setattr(bagging, "optimize_tree", spy)
+    replace_everywhere(monkeypatch, optimize_tree, spy)
     weights = np.random.default_rng(0).uniform(0.5, 2, 150)
     fitted = forest(n_estimators=8, max_samples=0.5, oob_score=True, **values)
     with warnings.catch_warnings():

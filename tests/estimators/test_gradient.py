@@ -14,13 +14,14 @@ from sklearn.metrics import log_loss, mean_squared_error
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-import spinney.ensembles.gradient as gradient
 from spinney import (
     TAOGradientBoostingClassifier,
     TAOGradientBoostingRegressor,
     refine_leaves,
 )
+from spinney.algorithms.fao import optimize_forest
 from spinney.estimators import RandomStructure
+from tests.spies import replace_everywhere
 
 DIGITS = load_digits(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)
@@ -183,13 +184,12 @@ def test_early_stopping_keeps_the_best_number_of_trees() -> None:
 @both
 def test_rows_set_aside_are_not_trained_on(make: Any, y: NDArray[Any], monkeypatch: Any) -> None:
     seen = []
-    optimize = gradient.optimize_forest
 
     def spy(problem: Any, *arguments: Any, **values: Any) -> Any:
         seen.append(problem.sample_weight)
-        return optimize(problem, *arguments, **values)
+        return optimize_forest(problem, *arguments, **values)
 
-    monkeypatch.setattr(gradient, "optimize_forest", spy)
+    replace_everywhere(monkeypatch, optimize_forest, spy)
     make(n_iter_no_change=2, validation_fraction=0.3).fit(X, y)
     masks = {(weights > 0).tobytes() for weights in seen}
     assert len(masks) == 1
@@ -288,32 +288,3 @@ def test_what_is_fitted_can_be_read() -> None:
     assert all(len(trace) == 3 for trace in forest.traces_)
     assert forest.feature_importances_.sum() == pytest.approx(1)
     assert forest.n_parameters_ == forest.forest_.n_parameters > 0
-
-
-@pytest.mark.parametrize(
-    ("values", "error", "message"),
-    [
-        ({"n_estimators": 0}, ValueError, "n_estimators=0"),
-        ({"learning_rate": 0.0}, ValueError, r"learning_rate=0.0"),
-        ({"subsample": 0.0}, ValueError, "subsample=0.0 is too small"),
-        ({"subsample": 1.5}, ValueError, r"subsample=1.5 is too large; give .* try"),
-        ({"subsample": "half"}, TypeError, "subsample='half'"),
-        ({"step": "leap"}, ValueError, "step='leap' is not known"),
-        ({"leaf_alpha": -1.0}, ValueError, "leaf_alpha=-1.0"),
-        ({"leaf_penalty": "l0"}, ValueError, "leaf_penalty='l0'"),
-        ({"loss": "huber"}, ValueError, "try TAOGradientBoostingRegressor"),
-        ({"n_iter_no_change": 0}, ValueError, "n_iter_no_change=0"),
-        ({"validation_fraction": 1.0}, ValueError, "validation_fraction=1.0"),
-        ({"max_weights": 0}, ValueError, "max_weights=0"),
-    ],
-    ids=str,
-)
-def test_values_of_no_use_are_refused_before_any_work(
-    values: dict[str, Any], error: type[Exception], message: str, monkeypatch: Any
-) -> None:
-    def no_work(*_: Any, **__: Any) -> None:
-        raise AssertionError("work has begun")
-
-    monkeypatch.setattr(gradient, "optimize_forest", no_work)
-    with pytest.raises(error, match=message):
-        classifier(**values).fit(X, Y)

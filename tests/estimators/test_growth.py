@@ -13,8 +13,6 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.datasets import load_iris, make_classification
 from sklearn.model_selection import cross_val_score
 
-import spinney.ensembles.greedy as greedy
-import spinney.estimators.co2 as co2
 from spinney import (
     CO2ForestClassifier,
     CO2ForestRegressor,
@@ -90,13 +88,6 @@ def name_of(estimator: Any) -> str:
 every = pytest.mark.parametrize("estimator", [*FORESTS, *TREES], ids=name_of)
 forests = pytest.mark.parametrize("estimator", FORESTS, ids=name_of)
 classifiers = pytest.mark.parametrize("estimator", [*CLASSIFIERS, TREES[0]], ids=name_of)
-#: One of each class.
-some = pytest.mark.parametrize(
-    "estimator",
-    [CLASSIFIERS[0], CLASSIFIERS[8], CLASSIFIERS[9], REGRESSORS[0], *TREES],
-    ids=name_of,
-)
-each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def noisy_task() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -378,178 +369,7 @@ def test_sample_that_lacks_a_class_keeps_its_column() -> None:
         assert fitted.predict_proba(X).shape == (150, 3)
 
 
-# --- wrong values ---------------------------------------------------------------------------
-
-GROWTH = [
-    ({"max_depth": 0}, ValueError),
-    ({"max_depth": -1}, ValueError),
-    ({"max_depth": 2.5}, TypeError),
-    ({"max_depth": "deep"}, TypeError),
-    ({"max_depth": True}, TypeError),
-    ({"min_samples_split": 1}, ValueError),
-    ({"min_weight_fraction_leaf": -0.1}, ValueError),
-    ({"min_weight_fraction_leaf": 0.6}, ValueError),
-    ({"min_weight_fraction_leaf": "some"}, TypeError),
-    ({"min_samples_split": 0.1}, TypeError),
-    ({"min_samples_split": None}, TypeError),
-    ({"max_features": 0}, ValueError),
-    ({"max_features": 5}, ValueError),
-    ({"max_features": 0.0}, ValueError),
-    ({"max_features": 1.5}, ValueError),
-    ({"max_features": -1}, ValueError),
-    ({"max_features": "log2"}, ValueError),
-    ({"max_features": "D**2"}, ValueError),
-    ({"max_features": True}, TypeError),
-    ({"max_features": [1]}, TypeError),
-    ({"n_jobs": 0}, ValueError),
-    ({"n_jobs": 1.5}, TypeError),
-    ({"n_jobs": "all"}, TypeError),
-    ({"verbose": -1}, ValueError),
-    ({"verbose": "loud"}, TypeError),
-]
-FOREST = [
-    ({"n_estimators": 0}, ValueError),
-    ({"n_estimators": -3}, ValueError),
-    ({"n_estimators": 2.0}, TypeError),
-    ({"n_estimators": None}, TypeError),
-    ({"n_estimators": True}, TypeError),
-    ({"warm_start": "yes"}, TypeError),
-]
-SAMPLES = [
-    ({"bootstrap": "yes"}, TypeError),
-    ({"oob_score": 1}, TypeError),
-    ({"max_samples": 0}, ValueError),
-    ({"max_samples": 1000}, ValueError),
-    ({"max_samples": 0.0}, ValueError),
-    ({"max_samples": 1.5}, ValueError),
-    ({"max_samples": "most"}, TypeError),
-    ({"max_samples": True}, TypeError),
-]
-CLASSES = [
-    ({"class_weight": "even"}, ValueError),
-    ({"class_weight": 3}, TypeError),
-]
-CRITERION = [
-    ({"criterion": "chance"}, ValueError),
-    ({"criterion": None}, TypeError),
-]
-GREEDY = [
-    ({"split": "diagonal"}, ValueError),
-    ({"split": "co2"}, ValueError),
-    ({"split": "central_axis"}, ValueError),
-    ({"split": 3}, TypeError),
-    ({"feature_sampling": "everywhere"}, ValueError),
-    ({"feature_sampling": None}, TypeError),
-    ({"split": "probes", "n_candidates": 0}, ValueError),
-    ({"split": "probes", "n_candidates": 2.0}, TypeError),
-    ({"split": "axis", "n_candidates": 7}, ValueError),
-    ({"split": "ridge", "n_candidates": 7}, ValueError),
-    ({"n_restarts": -1}, ValueError),
-    ({"n_restarts": 1.0}, TypeError),
-    ({"n_jumps": -1}, ValueError),
-    ({"n_jumps": None}, TypeError),
-    ({"max_columns": 0}, ValueError),
-    ({"max_columns": "few"}, TypeError),
-    ({"ridge": -1.0}, ValueError),
-    ({"ridge": np.nan}, ValueError),
-    ({"ridge": np.inf}, ValueError),
-    ({"ridge": "much"}, TypeError),
-]
-CO2 = [
-    ({"max_norm": 0}, ValueError),
-    ({"max_norm": -1.0}, ValueError),
-    ({"max_norm": np.inf}, ValueError),
-    ({"max_norm": None}, TypeError),
-    ({"learning_rate": 0}, ValueError),
-    ({"learning_rate": 1e-9}, ValueError),
-    ({"learning_rate": 101}, ValueError),
-    ({"learning_rate": np.nan}, ValueError),
-    ({"learning_rate": "fast"}, TypeError),
-    ({"scale": "unit"}, ValueError),
-    ({"scale": None}, TypeError),
-    ({"batch_size": 0}, ValueError),
-    ({"batch_size": 10.0}, TypeError),
-    ({"momentum": 1.0}, ValueError),
-    ({"momentum": -0.1}, ValueError),
-    ({"momentum": None}, TypeError),
-    ({"refresh_epochs": 0}, ValueError),
-    ({"refresh_epochs": 2.0}, TypeError),
-    ({"relabel_epochs": -1}, ValueError),
-    ({"relabel_epochs": 0.5}, TypeError),
-    ({"max_epochs": 0}, ValueError),
-    ({"max_epochs": 1.5}, TypeError),
-    ({"tol": -1.0}, ValueError),
-    ({"tol": np.inf}, ValueError),
-    ({"tol": "small"}, TypeError),
-]
-CHOICE = [
-    ({"choice": "luck"}, ValueError),
-    ({"choice": None}, TypeError),
-]
-HO = [
-    ({"split": "axis"}, ValueError),
-    ({"split": None}, TypeError),
-    ({"n_steps": 1}, ValueError),
-    ({"n_steps": 10**9}, ValueError),
-    ({"n_steps": 10.0}, TypeError),
-    ({"max_epochs": 0}, ValueError),
-    ({"max_epochs": None}, TypeError),
-    ({"on_tie": "last"}, ValueError),
-    ({"on_tie": False}, TypeError),
-    ({"reject_label": 1, "on_tie": "reject", "n_estimators": 2}, ValueError),
-]
-PARTS = [
-    (GREEDY, (GreedyForestClassifier, GreedyForestRegressor)),
-    (CO2, (CO2ForestClassifier, CO2ForestRegressor, CO2TreeClassifier, CO2TreeRegressor)),
-    (CHOICE, (CO2ForestClassifier, CO2ForestRegressor)),
-    (HO, (RandomDecisionForestClassifier,)),
-    (GROWTH, KINDS),
-    (FOREST, KINDS[:5]),
-    (SAMPLES, KINDS[:4]),
-    (CLASSES, (*KINDS[0:5:2], CO2TreeClassifier)),
-    (CRITERION, (GreedyForestClassifier, CO2ForestClassifier, CO2TreeClassifier)),
-]
-CASES = [(kind, *case) for cases, kinds in PARTS for case in cases for kind in kinds]
-
-
-def case_id(value: Any) -> str:
-    return value.__name__ if isinstance(value, type) else str(value)
-
-
-@pytest.fixture
-def _no_growth(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the test fail if ``fit`` starts to work before it has checked."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a tree was grown")
-
-    for module in (greedy, co2):
-        monkeypatch.setattr(module, "grow_tree", refuse)
-
-
-@pytest.mark.usefixtures("_no_growth")
-@pytest.mark.parametrize(("kind", "values", "error"), CASES, ids=case_id)
-def test_bad_value_is_refused_in_three_parts(
-    kind: Any, values: dict[str, Any], error: type[Exception]
-) -> None:
-    estimator = kind(**values)
-    before = dict(vars(estimator))
-    with pytest.raises(error) as caught:
-        estimator.fit(IRIS, CODES)
-    wrong, accepted, advice = str(caught.value).split("; ", 2)
-    names = [name for name in values if wrong.startswith(f"{name}=")]
-    assert len(names) == 1
-    assert str(values[names[0]]) in wrong
-    assert accepted.startswith("give ")
-    assert advice.startswith("try ") or "; try " in advice
-    assert vars(estimator) == before
-
-
-@pytest.mark.usefixtures("_no_growth")
-@each_kind
-def test_values_are_checked_before_the_data(kind: Any) -> None:
-    with pytest.raises(ValueError, match="max_depth=0"):
-        kind(max_depth=0).fit(np.full((3, 2), np.nan), None)
+# --- values ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -34,11 +34,12 @@ from spinney import (
     TAOTreeClassifier,
     refine_leaves,
 )
+from spinney.algorithms.leaves import solve_leaves
 from spinney.data import as_rows
 from spinney.data.tables import encode_training, read_table
-from spinney.estimators import refine
 from spinney.tree.forest import Forest
 from tests import reference
+from tests.spies import replace_everywhere
 
 X_TRAIN, X_TEST, Y_TRAIN, Y_TEST = train_test_split(*load_digits(return_X_y=True), random_state=0)
 X_R, Y_R = load_diabetes(return_X_y=True)
@@ -296,13 +297,12 @@ def noise():
 def leaves_of_fit(forest, X, y, weights, monkeypatch):
     """Leaves that `refine_leaves` hands to its solver, one row a tree, and the refined forest."""
     handed = []
-    real = refine.solve_leaves
 
     def solve(task, leaves, *rest):
         handed.append(leaves)
-        return real(task, leaves, *rest)
+        return solve_leaves(task, leaves, *rest)
 
-    monkeypatch.setattr(refine, "solve_leaves", solve)
+    replace_everywhere(monkeypatch, solve_leaves, solve)
     refined = refine_leaves(forest, X, y, sample_weight=weights)
     return handed[0], refined
 

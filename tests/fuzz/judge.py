@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 
 import spinney
-from spinney.ensembles.tree_start import unfrozen
-from spinney.estimators.forest_base import ForestEstimator
-from spinney.estimators.tree_base import TreeEstimator
 from spinney.export.document import encode_model
 from spinney.images import NeighborFeatures, PixelLabeler
 from tests.small_models import answers
@@ -54,10 +52,12 @@ def trees_of(model: Any) -> list[spinney.Tree]:
     if isinstance(model, spinney.RefinedForestClassifier | spinney.RefinedForestRegressor):
         return trees_of(model.forest)
     if isinstance(model, PixelLabeler):
-        return trees_of(unfrozen(getattr(model, "estimator_", None)))
-    if isinstance(model, ForestEstimator) and hasattr(model, "forest_"):
+        return trees_of(getattr(model, "estimator_", None))
+    if isinstance(model, FrozenEstimator):
+        return trees_of(model.estimator)
+    if hasattr(model, "forest_"):
         return list(model.forest_.trees)
-    return [model.tree_] if isinstance(model, TreeEstimator) and hasattr(model, "tree_") else []
+    return [model.tree_] if hasattr(model, "tree_") else []
 
 
 def check_slowly(tree: spinney.Tree) -> None:

@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import spinney
-from spinney.estimators.base import Estimator
+from spinney import TAOTreeClassifier
 from tests.small_models import FORESTS, classes, numbers, rows, small_model
 
 
@@ -46,7 +46,7 @@ def test_a_report_changes_nothing_in_the_model(tree, tmp_path):
     before = set(vars(tree))
     tree.report(tmp_path / "r.html", rows(), classes())
     assert set(vars(tree)) == before
-    assert isinstance(tree, Estimator)
+    assert type(tree) is TAOTreeClassifier
 
 
 def test_unfitted_models_have_no_report(tmp_path):
