@@ -16,6 +16,13 @@ settings.load_profile("spinney")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Remember how many slow tests were left out, for `make test` to say."""
+    n_slow = sum(item.get_closest_marker("slow") is not None for item in items)
+    if n_slow and hasattr(items[0].config, "cache"):
+        items[0].config.cache.set("spinney/n_slow_left_out", n_slow)
+
+
 @pytest.fixture
 def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the test fail if `fit` makes a tree before it has checked what it is given."""

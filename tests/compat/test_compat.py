@@ -13,7 +13,7 @@ import spinney
 from spinney._moved import MOVED
 from spinney.export.document import VERSION
 from tests.compat.make_files import FOLDER, judged_rows
-from tests.small_models import MAKERS, answers, small_model, table
+from tests.compat.models import MAKERS, answers, small_model, table
 
 FILES = sorted(FOLDER.glob("v*/*.spinney"))
 PICKLES = sorted(FOLDER.glob("pickles/*.pickle.gz"))

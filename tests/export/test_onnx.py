@@ -15,9 +15,9 @@ from spinney import MissingValuesWarning, TAOForestClassifier, TAOTreeClassifier
 from spinney.export.export_forest import pack
 from spinney.export.onnx.leaves import choose_encoding
 from spinney.tree.forest import Forest
+from tests.compat.models import small_model
 from tests.contracts.served import SERVED, fitted, rows_for, with_holes
 from tests.export.trees import as_regressor, integer_rows, integer_tree, on_hyperplanes
-from tests.small_models import small_model
 
 
 def run(model, X, **options):

@@ -17,7 +17,7 @@ from sklearn.frozen import FrozenEstimator
 import spinney
 from spinney.export.document import encode_model
 from spinney.images import NeighborFeatures, PixelLabeler
-from tests.small_models import answers
+from tests.compat.models import answers
 
 REFUSED, LOADED, UNASKED = "refused", "loaded", "loaded, refuses to predict"
 MOST_COLUMNS = 10_000

@@ -16,7 +16,7 @@ from spinney.export import export_text
 from spinney.inspection.text import SumWriter
 from spinney.tree.convert import from_sklearn
 from spinney.tree.structure import Tree
-from tests.small_models import FORESTS, small_model
+from tests.compat.models import FORESTS, small_model
 
 
 def tree_of_two_splits(**changes: Any) -> Tree:

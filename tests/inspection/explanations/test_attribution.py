@@ -22,6 +22,8 @@ from spinney import (
 from spinney.data.tables.typical import typical_of_numbers
 from spinney.inspection.explanations.attribution import MOST_EXACT, MOST_ORDERS, attribute
 from spinney.inspection.explanations.words import signed
+from tests.compat.models import FORESTS, rows, small_model
+from tests.compat.models import table as small_table
 from tests.contracts.served import SERVED, fitted, rows_for
 from tests.inspection.explanations.test_tables import MODELS, labels, table
 from tests.inspection.explanations.trees import (
@@ -31,8 +33,6 @@ from tests.inspection.explanations.trees import (
     with_linear_leaves,
 )
 from tests.reference import path_of_row, shapley_values
-from tests.small_models import FORESTS, rows, small_model
-from tests.small_models import table as small_table
 from tests.strategies import forests_with_rows, trees_with_rows
 
 

@@ -14,8 +14,8 @@ from sklearn.inspection import permutation_importance
 import spinney
 from spinney.inspection.plotting import FeatureImportanceDisplay
 from spinney.tree.importance import split_importances
+from tests.compat.models import FORESTS, classes, numbers, rows, small_model
 from tests.inspection.plotting.models import draw, rows_at_nodes, rows_for, targets_for, trees_in
-from tests.small_models import FORESTS, classes, numbers, rows, small_model
 
 importance = FeatureImportanceDisplay.from_estimator
 

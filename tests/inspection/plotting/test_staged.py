@@ -16,8 +16,8 @@ from sklearn.ensemble import (
 from spinney import TAOForestClassifier, TAOForestRegressor
 from spinney.inspection.plotting.staged import staged_parameters, staged_predictions
 from spinney.tree import Forest, count_parameters
+from tests.compat.models import FORESTS, classes, numbers, rows, small_model
 from tests.inspection.plotting.models import rows_for, trees_in
-from tests.small_models import FORESTS, classes, numbers, rows, small_model
 
 each_model = pytest.mark.parametrize("name", FORESTS)
 SAMPLED = [

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import spinney
+from tests.compat.models import FORESTS, classes, numbers, rows, small_model
 from tests.contracts.served import fitted, rows_for
 from tests.inspection.report.forests import random_forest
-from tests.small_models import FORESTS, classes, numbers, rows, small_model
 
 #: All that the page knows of its rows, computed in the browser from its own arrays.
 ANSWERS = """async () => {

@@ -7,7 +7,7 @@ from sklearn import config_context
 from sklearn.base import clone
 
 import spinney
-from tests.small_models import FORESTS, classes, rows, small_model
+from tests.compat.models import FORESTS, classes, rows, small_model
 
 
 @pytest.mark.parametrize("family", FORESTS)

@@ -6,9 +6,9 @@ import pytest
 from spinney.inspection.report.blocks import unpack
 from spinney.inspection.report.subject import Rows
 from spinney.inspection.report.trees import packed_trees, tree_arrays
+from tests.compat.models import FORESTS, small_model
 from tests.contracts.served import fitted
 from tests.inspection.report.forests import random_forest
-from tests.small_models import FORESTS, small_model
 
 EVERYTHING = 10**9
 

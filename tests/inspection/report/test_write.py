@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 import spinney
 from spinney import TAOTreeClassifier
-from tests.small_models import FORESTS, classes, numbers, rows, small_model
+from tests.compat.models import FORESTS, classes, numbers, rows, small_model
 
 
 def targets_of(model):
