@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 
 from spinney import Tree
+from spinney.fitting.checkpoint import checkpoint
 
 # A busy machine must not fail a test, so examples have no time limit.
 settings.register_profile("spinney", deadline=None, print_blob=True)
@@ -31,3 +32,9 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a tree was made")
 
     monkeypatch.setattr(Tree, "__init__", refuse)
+
+
+@pytest.fixture
+def always_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checkpoint writes every state and every part at once, whatever it costs."""
+    monkeypatch.setattr(checkpoint, "WRITING_SHARE", 1.0)

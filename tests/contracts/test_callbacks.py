@@ -155,16 +155,8 @@ def test_what_is_no_function_is_refused_before_any_work(name: str) -> None:
 # --- with a checkpoint ----------------------------------------------------------------------------
 
 
-@pytest.fixture
-def _always_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every state and part is written at once."""
-    from spinney.fitting.checkpoint import checkpoint
-
-    monkeypatch.setattr(checkpoint, "WRITING_SHARE", 1.0)
-
-
 @every
-@pytest.mark.usefixtures("_always_due")
+@pytest.mark.usefixtures("always_due")
 def test_a_stopped_fit_is_resumed_without_the_callback(name: str, tmp_path: Any) -> None:
     n_events = FITS[name][3]
     whole = fit(name)
@@ -176,7 +168,7 @@ def test_a_stopped_fit_is_resumed_without_the_callback(name: str, tmp_path: Any)
 
 
 @every
-@pytest.mark.usefixtures("_always_due")
+@pytest.mark.usefixtures("always_due")
 def test_what_a_checkpoint_gives_back_is_told_again(name: str, tmp_path: Any) -> None:
     n_events = FITS[name][3]
     path = tmp_path / "fit.checkpoint"
@@ -192,7 +184,7 @@ def test_what_a_checkpoint_gives_back_is_told_again(name: str, tmp_path: Any) ->
 
 
 @every
-@pytest.mark.usefixtures("_always_due")
+@pytest.mark.usefixtures("always_due")
 def test_a_stop_before_the_end_of_a_checkpoint_gives_the_same_model(
     name: str, tmp_path: Any
 ) -> None:

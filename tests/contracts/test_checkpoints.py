@@ -6,19 +6,11 @@ import copy
 
 import pytest
 
-from spinney.fitting.checkpoint import checkpoint as module
 from tests.bits import differences
 from tests.contracts.cases import FRAME, IRIS, TWO_NUMBERS
 from tests.contracts.resumed import RESUMED as FITS
 from tests.contracts.resumed import fit
 from tests.kills import killed_before
-
-
-@pytest.fixture
-def always_due(monkeypatch):
-    """Every state is written, whatever it costs."""
-    monkeypatch.setattr(module, "WRITING_SHARE", 1.0)
-
 
 # Small forests leave some rows in every bag, which is not what is tested here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*were seen by every tree")

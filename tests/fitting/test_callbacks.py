@@ -36,14 +36,6 @@ def timeless(events: list[FitEvent]) -> list[FitEvent]:
     return [replace(event, seconds=0.0, restored=False) for event in events]
 
 
-@pytest.fixture
-def _always_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every state and part is written at once."""
-    from spinney.fitting.checkpoint import checkpoint
-
-    monkeypatch.setattr(checkpoint, "WRITING_SHARE", 1.0)
-
-
 def test_events_hold_what_is_known() -> None:
     sweep = events_of("tree")[-1]
     tree = fit("tree")
@@ -202,7 +194,7 @@ def test_an_answer_must_be_true_false_or_none(answer: Any) -> None:
         fit("greedy", lambda _: answer)
 
 
-@pytest.mark.usefixtures("_always_due")
+@pytest.mark.usefixtures("always_due")
 def test_an_error_in_a_callback_leaves_a_checkpoint_to_go_on_from(tmp_path: Any) -> None:
     def fail(event: FitEvent) -> None:
         if event.number == 2:

@@ -58,7 +58,9 @@ def test_votes_are_counted_as_the_forest_counts_them(voting: str) -> None:
     model = TAOForestClassifier(
         5, max_depth=2, max_iter=2, voting=voting, leaf="linear", loss="log_loss", random_state=0
     ).fit(rows(), classes())
-    for number, said in staged_predictions(model, rows()):
+    stages = list(staged_predictions(model, rows()))
+    assert [number for number, _ in stages] == [1, 2, 3, 4, 5]
+    for number, said in stages:
         part = copy.copy(model)
         part.forest_ = Forest(model.trees_[:number])
         same(said, part.predict(rows()))
