@@ -80,12 +80,22 @@ def kind_of(case: Case) -> str:
     return type(case.estimator).__name__
 
 
-def named(cases: dict[str, Case], *, having: str = "", classes: bool = False) -> Any:
-    """Parametrises a test by cases; those with a parameter only, or classifiers only."""
+def named(
+    cases: dict[str, Case],
+    *,
+    having: str = "",
+    classes: bool = False,
+    in_a_hurry: dict[str, Case] | None = None,
+) -> Any:
+    """Parametrises a test by cases; those with a parameter only, or classifiers only.
+
+    Where it is told which cases are enough in a hurry, all others are slow tests.
+    """
+    enough = [id(case) for case in (cases if in_a_hurry is None else in_a_hurry).values()]
     return pytest.mark.parametrize(
         "case",
         [
-            pytest.param(case, id=name)
+            pytest.param(case, id=name, marks=[] if id(case) in enough else pytest.mark.slow)
             for name, case in cases.items()
             if (not having or having in case.estimator.get_params(deep=False))
             and (not classes or is_classifier(case.estimator))

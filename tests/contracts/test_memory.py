@@ -45,7 +45,7 @@ def layouts(X: NDArray[np.float32], directory: Path) -> dict[str, NDArray[Any]]:
     }
 
 
-@named(WAYS)
+@named(WAYS, in_a_hurry=EACH)
 def test_the_layout_of_the_rows_changes_nothing(case: Case, tmp_path: Path) -> None:
     X, y = case.data
     wanted = case.fit()
@@ -57,7 +57,7 @@ def test_the_layout_of_the_rows_changes_nothing(case: Case, tmp_path: Path) -> N
 
 
 @pytest.mark.filterwarnings("ignore:.*and boosting needs less than")
-@named(WAYS)
+@named(WAYS, in_a_hurry=EACH)
 @pytest.mark.parametrize("density", [1.0, 0.3, 0.04])
 def test_sparse_rows_are_dense_rows(case: Case, density: float) -> None:
     X, y = case.data
@@ -82,7 +82,7 @@ def test_any_sparse_form_gives_the_same_model(case: Case) -> None:
 def messy_csr(X: NDArray[np.float32]) -> tuple[sp.csr_array, NDArray[np.float64]]:
     """CSR with unsorted columns, a duplicate entry, a stored zero and 64-bit indices."""
     thinned = np.zeros(X.shape)
-    thinned[:, 0], thinned[:, 3] = X[:, 0], 3.0 * np.round(X[:, 3])
+    thinned[:, 0], thinned[:, 3] = X[:, 0], 3.0 * np.round(X[:, 3]) + 0.0  # no -0.0
     indices = np.tile(np.array([3, 0, 3, 1], dtype=np.int64), len(X))
     entries = [thinned[:, 3] / 3, thinned[:, 0], thinned[:, 3] * 2 / 3, np.zeros(len(X))]
     indptr = np.arange(0, 4 * len(X) + 1, 4, dtype=np.int64)
@@ -96,8 +96,8 @@ def test_messy_csr_is_read_but_not_written(case: Case) -> None:
     messy, thinned = messy_csr(X)
     before = messy.copy()
     wanted = case.new().fit(sp.csr_matrix(thinned), y)
-    for rows in (messy, thinned):  # the digest is one of stored entries
-        assert set(differences(wanted, case.new().fit(rows, y))) <= {"_row_digest"}
+    for rows in (messy, thinned):
+        assert differences(wanted, case.new().fit(rows, y)) == []
     assert says_the_same(wanted, wanted, thinned, messy)
     assert np.array_equal(messy.indices, before.indices)
     assert np.array_equal(messy.data, before.data)
@@ -124,7 +124,7 @@ def test_any_numeric_dtype_is_read_as_float32(case: Case, dtype: str) -> None:
     assert says_the_same(wanted, found, X > 0, (X > 0).astype(dtype))
 
 
-@named(WAYS)
+@named(WAYS, in_a_hurry=EACH)
 def test_wide_whole_numbers_are_read_alike_in_any_dtype(case: Case) -> None:
     """More than 64 columns of 0 .. 255 are held as bytes."""
     X, y = case.data

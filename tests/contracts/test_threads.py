@@ -15,7 +15,9 @@ SEEDED = {name: case for name, case in EACH.items() if name not in REFINED}
 
 
 @named(WAYS)
-@pytest.mark.parametrize("n_jobs", [2, 9, -1])
+@pytest.mark.parametrize(
+    "n_jobs", [2, *(pytest.param(n_jobs, marks=pytest.mark.slow) for n_jobs in (9, -1))]
+)
 def test_the_number_of_jobs_changes_nothing(case: Case, n_jobs: int) -> None:
     one, other = case.fit(n_jobs=1), case.fit(n_jobs=n_jobs)
     assert differences(one, other) == []

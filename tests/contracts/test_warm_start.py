@@ -39,7 +39,7 @@ JUDGED = {
 }
 
 
-@named(IN_PARTS)
+@named(IN_PARTS, in_a_hurry=EACH)
 def test_grown_in_parts_is_grown_at_once(case: Case) -> None:
     word = word_of(case)
     parts = case.new(warm_start=True)
@@ -60,7 +60,7 @@ def test_validation_rows_do_not_stand_in_the_way(case: Case) -> None:
     assert differences(whole, parts) == ["warm_start"]
 
 
-@named(GROWING)
+@named(GROWING, in_a_hurry=EACH)
 def test_more_trees_keep_the_first_ones(case: Case) -> None:
     word = word_of(case)
     first = case.fit(warm_start=True, **{word: 2})

@@ -62,7 +62,7 @@ REPEATABLE = {
 }
 
 
-@named(REPEATABLE)
+@named(REPEATABLE, in_a_hurry=EACH)
 @pytest.mark.parametrize("seed", range(5))
 def test_weight_k_is_the_row_repeated(case: Case, seed: int) -> None:
     case = case.with_values(**first_tree(case))

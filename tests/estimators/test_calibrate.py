@@ -79,6 +79,7 @@ def test_no_seen_class_is_impossible(forest) -> None:
     assert (model.classes_[shares.argmax(axis=1)] == model.predict(IRIS)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forest", MADE)
 def test_scores_of_probabilities_work_in_cross_validation(forest) -> None:
     """With a class of 3 %, as where people ask for probabilities."""

@@ -44,6 +44,7 @@ def same(one: Any, two: Any) -> bool:
     return all(a.same_as(b) for a, b in trees)
 
 
+@pytest.mark.slow
 def test_digits_are_told_apart_better_than_by_ten_times_as_many_greedy_trees():
     X_train, X_test, y_train, y_test = DIGITS
     forest = FAOForestClassifier(n_forests=3, n_trees=5, max_depth=4, random_state=0, n_jobs=2)
@@ -53,6 +54,7 @@ def test_digits_are_told_apart_better_than_by_ten_times_as_many_greedy_trees():
     assert score > 0.98
 
 
+@pytest.mark.slow
 def test_the_average_of_forests_beats_each_of_them():
     X_train, X_test, y_train, y_test = DIGITS
     forest = FAOForestClassifier(n_forests=4, n_trees=4, max_depth=4, random_state=1, n_jobs=2)

@@ -48,6 +48,7 @@ def same(one: Any, two: Any) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_fifty_trees_beat_a_hundred_of_a_random_forest_on_digits() -> None:
     (rows, labels), n = DIGITS, 1000
     forest = RandomForestClassifier(100, random_state=0).fit(rows[:n], labels[:n])
@@ -55,6 +56,7 @@ def test_fifty_trees_beat_a_hundred_of_a_random_forest_on_digits() -> None:
     assert boosted.score(rows[n:], labels[n:]) > forest.score(rows[n:], labels[n:])
 
 
+@pytest.mark.slow
 def test_smooth_function_is_fitted_better_than_by_axis_aligned_boosting() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(1200, 6))

@@ -475,6 +475,7 @@ def test_without_a_checkpoint_no_file_is_written(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_fits_that_are_killed_end_in_the_same_model(tmp_path):
     root = Path(__file__).resolve().parents[3]
     counts = tmp_path / "counts.json"

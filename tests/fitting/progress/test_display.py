@@ -155,6 +155,7 @@ print("result")
 """
 
 
+@pytest.mark.slow
 def test_a_real_terminal_and_a_real_pipe_are_told_apart() -> None:
     parent, child = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
