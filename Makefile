@@ -104,7 +104,7 @@ py-test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m "not slow" -n $(PYTEST_JOBS) --dist worksteal
 
 py-test-slow: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow -n $(PYTEST_JOBS) --dist worksteal
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python docs/site
