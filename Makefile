@@ -51,7 +51,7 @@ SLOW := cpp-tidy cpp-sanitize cpp-tsan py-test-slow
 
 # $(call run-steps,steps): one after the other, cheap checks first, whatever -j says.
 define run-steps
-	@for step in $(1); do \
+	+@for step in $(1); do \
 		echo "== make $$step"; $(MAKE) --no-print-directory $$step || exit 1; done
 endef
 
