@@ -21,19 +21,21 @@ PYTHON_HELP := spinney needs Python 3.11 or newer with venv: install it (Debian,
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test venv install lint types cpp-test cpp-sanitize cpp-tsan cpp-tidy py-test docs docs-check fuzz fuzz-asan kill-test clean FORCE
+.PHONY: help demo test test-slow venv install lint types cpp-test cpp-sanitize cpp-tsan cpp-tidy py-test py-test-slow docs docs-check fuzz fuzz-asan kill-test clean FORCE
 
 help:
 	@echo "make demo          install, train on bundled data, print a table, write demo.png"
-	@echo "make test          the next eight"
+	@echo "make test          the fast part of all tests, a few minutes: $(FAST)"
+	@echo "make test-slow     the rest: $(SLOW)"
 	@echo "make lint          ruff, the layers of the imports, oxlint on the explorer, the layout of the C++"
 	@echo "make types         mypy --strict"
 	@echo "make cpp-test      the C++ core by itself"
+	@echo "make py-test       pytest without the tests marked slow, in $(PYTEST_JOBS) processes"
+	@echo "make docs-check    the pages without running the examples: no warning, no broken link"
 	@echo "make cpp-tidy      clang-tidy on the core"
 	@echo "make cpp-sanitize  the same under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make cpp-tsan      the tests that start threads under ThreadSanitizer"
-	@echo "make py-test       pytest"
-	@echo "make docs-check    the pages without running the examples: no warning, no broken link"
+	@echo "make py-test-slow  pytest, the tests marked slow alone"
 	@echo "make docs          not part of test: the whole site in build/docs, examples run"
 	@echo "make fuzz          mutants of model files: MUTANTS=100000 SEED=0, goes on where it was stopped"
 	@echo "make fuzz-asan     the same against a core with sanitizers"
@@ -43,10 +45,22 @@ help:
 demo: $(VENV)/.installed-plot,cli
 	$(BIN)/spinney demo --picture demo.png
 
-# One after the other, cheap checks first, whatever -j says.
-test: $(VENV)/.installed-test
-	@for step in lint types cpp-test cpp-tidy cpp-sanitize cpp-tsan py-test docs-check; do \
+# Fast and slow steps together are all that must pass.
+FAST := lint types cpp-test py-test docs-check
+SLOW := cpp-tidy cpp-sanitize cpp-tsan py-test-slow
+
+# $(call run-steps,steps): one after the other, cheap checks first, whatever -j says.
+define run-steps
+	+@for step in $(1); do \
 		echo "== make $$step"; $(MAKE) --no-print-directory $$step || exit 1; done
+endef
+
+test: $(VENV)/.installed-test
+	$(call run-steps,$(FAST))
+	@echo "All fast tests passed. Left out, and run by \`make test-slow\`: $(SLOW) ($$(cat .pytest_cache/v/spinney/n_slow_left_out) tests marked slow)."
+
+test-slow: $(VENV)/.installed-test
+	$(call run-steps,$(SLOW))
 
 venv: $(BIN)/python
 install: $(VENV)/.installed-test
@@ -83,8 +97,14 @@ cpp-tsan: $(VENV)/.installed-test
 	$(call build-cpp-tests,cpp-tsan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DSPINNEY_SANITIZE=thread)
 	$(BUILD)/cpp-tsan/spinney_tests thread task interrupt exception
 
+# Each process takes a half of the tests as they stand and then what the other has left, so that
+# models which a module shares are fitted once.
+PYTEST_JOBS ?= 2
 py-test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m "not slow" -n $(PYTEST_JOBS) --dist worksteal
+
+py-test-slow: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -m slow -n $(PYTEST_JOBS) --dist worksteal
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python docs/site

@@ -36,4 +36,6 @@ def same(one, two):
         return type(one) is type(two) and differences(one, two) == []
     if isinstance(one, list | tuple):
         return len(one) == len(two) and all(map(same, one, two))
+    if isinstance(one, dict) and isinstance(two, dict):
+        return one.keys() == two.keys() and all(same(one[name], two[name]) for name in one)
     return type(one) is type(two) and (one == two or one != one)

@@ -168,6 +168,7 @@ def gradient_left(task, leaves, values, l2):
     return length(values) / length(np.zeros_like(values))
 
 
+@pytest.mark.slow
 @given(
     seed=seeds(),
     size=st.sampled_from([0.0, 1.0, 1e4]),

@@ -116,6 +116,7 @@ def test_a_run_without_iterations_has_nothing_to_average():
     assert forest(3, max_iter=0).trace.phase == ["start"]
 
 
+@pytest.mark.slow
 def test_averaged_digits_are_told_apart_better():
     X, y = load_digits(return_X_y=True)
     settings = {"n_trees": 5, "max_depth": 4, "max_iter": 15, "alpha": 0.1, "tol": 0.0}

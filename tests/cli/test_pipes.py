@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 import spinney
 from tests.cli.conftest import HEADER, people, write_csv
 
@@ -34,6 +36,7 @@ def test_a_reader_that_has_had_enough_is_no_error(model: Path, tmp_path: Path) -
     assert "BrokenPipe" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_pipeline_from_training_to_prediction(tmp_path: Path) -> None:
     data = write_csv(tmp_path / "t.csv", HEADER, people(60, 1)).read_bytes()
 

@@ -16,7 +16,7 @@ import numpy as np
 
 import spinney
 from spinney.export.document import VERSION
-from tests.small_models import MAKERS, answers, small_model
+from tests.compat.models import MAKERS, answers, small_model
 
 FOLDER = Path(__file__).parent
 N_ROWS = 12

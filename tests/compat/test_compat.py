@@ -13,7 +13,7 @@ import spinney
 from spinney._moved import MOVED
 from spinney.export.document import VERSION
 from tests.compat.make_files import FOLDER, judged_rows
-from tests.small_models import MAKERS, answers, small_model, table
+from tests.compat.models import MAKERS, answers, small_model, table
 
 FILES = sorted(FOLDER.glob("v*/*.spinney"))
 PICKLES = sorted(FOLDER.glob("pickles/*.pickle.gz"))
@@ -46,6 +46,8 @@ def test_a_file_stays_small(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_importances_of_its_time_are_called_what_they_are(path):
     model = spinney.load(path)
+    has_none = ("refined", "pixel", "neighbor", "bare_tree", "regularization_path")
+    assert hasattr(model, "feature_importances_") != path.stem.startswith(has_none)
     if hasattr(model, "feature_importances_"):
         assert model.importance_type == "weight"
 

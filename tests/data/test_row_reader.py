@@ -18,8 +18,8 @@ from sklearn.model_selection import cross_val_score
 
 import spinney
 from spinney import MissingValuesWarning, TAOForestClassifier, explain, nearest_change
-from tests.estimators.test_bad_input import every, labels, rows
-from tests.small_models import MAKERS
+from tests.compat.models import MAKERS
+from tests.contracts.few_rows import every, labels, rows
 
 NAMES = ["a", "b", "c", "d"]
 FORMS = [

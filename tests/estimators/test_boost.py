@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import copy
-import os
 import pickle
-import signal
-import threading
-import time
 import warnings
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_classification
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-import spinney.ensembles.boosting as boosting
 from spinney import TAOBoostClassifier
 from spinney.algorithms.tao import optimize_tree
 from spinney.data import as_rows, classification_problem
@@ -30,6 +23,7 @@ from spinney.estimators import RandomStructure
 from spinney.tree.importance import split_importances
 from spinney.tree.route import outputs
 from tests import reference
+from tests.spies import replace_everywhere
 
 IRIS, CODES = load_iris(return_X_y=True)
 NAMES = load_iris().target_names[CODES]
@@ -84,7 +78,7 @@ def tasks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         seen.append(problem)
         return optimize_tree(problem, start, options, callback)
 
-    monkeypatch.setattr(boosting, "optimize_tree", spy)
+    replace_everywhere(monkeypatch, optimize_tree, spy)
     return seen
 
 
@@ -118,18 +112,6 @@ def test_vote_is_that_of_algorithm_1() -> None:
     assert fitted.predict_proba(X_VAL) == pytest.approx(shares)
     assert fitted.decision_function(X_VAL) == pytest.approx(shares)
     assert fitted.predict(X_VAL).tolist() == reference.winners(votes)
-
-
-@all_ways
-def test_probabilities_agree_with_labels(values: dict[str, Any]) -> None:
-    fitted = boost(**values).fit(X, Y)
-    shares = fitted.predict_proba(X)
-    assert shares.shape == (180, 3)
-    assert np.allclose(shares.sum(axis=1), 1)
-    assert (shares >= 0).all()
-    assert np.array_equal(fitted.classes_[shares.argmax(axis=1)], fitted.predict(X))
-    with np.errstate(divide="ignore"):
-        assert np.allclose(fitted.predict_log_proba(X), np.log(shares))
 
 
 def test_decision_of_two_classes_is_the_difference_of_their_shares() -> None:
@@ -258,16 +240,6 @@ def test_verbose_prints_a_line_a_round(capsys: pytest.CaptureFixture[str]) -> No
     assert all("validation error" in line for line in lines)
     boost().fit(X, Y)
     assert capsys.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize(
-    "method",
-    ["predict", "predict_proba", "predict_log_proba", "decision_function", "apply",
-     "decision_path", "staged_predict", "staged_predict_proba"],
-)  # fmt: skip
-def test_unfitted_forest_says_so(method: str) -> None:
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        list(getattr(boost(), method)(X))
 
 
 # --- the ends of boosting -------------------------------------------------------------------
@@ -495,26 +467,12 @@ def test_fit_without_validation_forgets_the_last_errors() -> None:
 # --- weights --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("values", [v for v in WAYS if "resample" not in v], ids=str)
-def test_weight_zero_equals_the_row_left_out(values: dict[str, Any]) -> None:
-    kept = np.random.default_rng(3).random(180) < 0.7
-    weighted = boost(**values).fit(X, Y, sample_weight=kept.astype(float))
-    without = boost(**values).fit(X[kept], Y[kept])
-    assert same_forest(weighted, without)
-
-
 def test_weight_k_equals_the_row_repeated() -> None:
     counts = np.random.default_rng(3).integers(1, 4, 180)
     weighted = boost().fit(X, Y, sample_weight=counts)
     repeated = boost().fit(np.repeat(X, counts, axis=0), np.repeat(Y, counts))
     assert weighted.estimator_errors_ == pytest.approx(repeated.estimator_errors_, abs=1e-6)
     assert weighted.predict_proba(X) == pytest.approx(repeated.predict_proba(X), abs=1e-4)
-
-
-def test_class_weight_multiplies_the_sample_weight() -> None:
-    by_class = boost(class_weight={0: 2.0, 1: 0.5, 2: 0.0}).fit(X, Y)
-    by_row = boost().fit(X, Y, sample_weight=np.array([2.0, 0.5, 0.0])[Y])
-    assert same_forest(by_class, by_row)
 
 
 @pytest.mark.parametrize("total", [1.0, 1e-6])
@@ -537,59 +495,7 @@ def test_unit_of_the_weights_does_not_matter_without_penalties() -> None:
 # --- the same forest, bit for bit -----------------------------------------------------------
 
 
-@all_ways
-def test_jobs_order_and_container_change_nothing(values: dict[str, Any]) -> None:
-    expected = boost(**values).fit(X, Y)
-    fits = [
-        boost(n_jobs=2, **values).fit(X, Y),
-        boost(**values).fit(np.asfortranarray(X, dtype=np.float64), Y),
-        boost(**values).fit(sp.csr_matrix(X), Y),
-    ]
-    for other in fits:
-        assert same_forest(other, expected)
-        assert np.array_equal(other.predict_proba(X_VAL), expected.predict_proba(X_VAL))
-
-
-def test_joblib_backend_changes_nothing() -> None:
-    expected = boost().fit(X, Y)
-    for backend in ("threading", "sequential"):
-        with joblib.parallel_config(backend=backend, n_jobs=2):
-            assert same_forest(boost().fit(X, Y), expected)
-
-
-def test_seed_decides_the_forest() -> None:
-    assert same_forest(boost().fit(X, Y), boost(random_state=np.random.RandomState(0)).fit(X, Y))
-    assert not same_forest(boost().fit(X, Y), boost(random_state=1).fit(X, Y))
-
-
 # --- warm start -----------------------------------------------------------------------------
-
-
-@all_ways
-@pytest.mark.parametrize("given", [{}, {"X_val": X_VAL, "y_val": Y_VAL}], ids=["", "validation"])
-def test_forest_boosted_in_parts_equals_the_forest_boosted_at_once(
-    values: dict[str, Any], given: dict[str, Any]
-) -> None:
-    parts = boost(warm_start=True, **values)
-    for n_estimators in (1, 3, 5):
-        parts.set_params(n_estimators=n_estimators).fit(X, Y, **given)
-    whole = boost(**values).fit(X, Y, **given)
-    assert same_forest(parts, whole)
-    assert np.array_equal(parts.estimator_errors_, whole.estimator_errors_)
-    assert len(parts.traces_) == 5
-    if given:
-        assert np.array_equal(parts.validation_errors_, whole.validation_errors_)
-
-
-def test_forest_without_a_seed_is_boosted_on_from_its_own() -> None:
-    first = boost(n_estimators=1, warm_start=True, random_state=None).fit(X, Y)
-    found = []
-    for numbers in ((5,), (3, 5)):
-        grown = copy.deepcopy(first)
-        for n_estimators in numbers:
-            grown.set_params(n_estimators=n_estimators).fit(X, Y)
-        found.append(grown)
-    assert same_forest(*found)
 
 
 def test_early_stopping_in_parts_holds_out_the_same_rows() -> None:
@@ -688,88 +594,10 @@ def test_one_class_stays_one_tree_in_a_warm_start() -> None:
     assert len(fitted.set_params(n_estimators=5).fit(X, np.zeros(180))) == 1
 
 
-def test_warm_start_refuses_fewer_trees_other_classes_and_columns() -> None:
-    fitted = boost(warm_start=True).fit(X, Y)
-    with pytest.raises(ValueError, match=r"n_estimators=2 .* 5 trees already grown; give .* try"):
-        fitted.set_params(n_estimators=2).fit(X, Y)
-    fitted.set_params(n_estimators=6)
-    with pytest.raises(ValueError, match=r"but y holds \[1, 2, 3\]; give .* try warm_start=False"):
-        fitted.fit(X, Y + 1)
-    with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 8"):
-        fitted.fit(X[:, :2], Y)
-    assert len(fitted) == 5
-
-
 # --- copies and transaction -----------------------------------------------------------------
-
-
-def test_copies_keep_predictions(tmp_path: Any) -> None:
-    fitted = boost(leaf="linear").fit(X, Y)
-    joblib.dump(fitted, tmp_path / "boost.joblib")
-    copies = [
-        pickle.loads(pickle.dumps(fitted)),
-        copy.deepcopy(fitted),
-        joblib.load(tmp_path / "boost.joblib", mmap_mode="r"),
-    ]
-    for other in copies:
-        assert same_forest(other, fitted)
-        assert np.array_equal(other.predict_proba(X), fitted.predict_proba(X))
-        assert np.array_equal(list(other.staged_predict(X)), list(fitted.staged_predict(X)))
-
-
-def test_clone_forgets_the_fit_and_keeps_the_values() -> None:
-    fitted = boost(algorithm="m1", n_iter_no_change=3).fit(X, Y)
-    cloned = clone(fitted)
-    assert not hasattr(cloned, "forest_")
-    assert cloned.get_params() == fitted.get_params()
-    assert same_forest(cloned.fit(X, Y), fitted)
 
 
 def test_grid_search_reaches_the_rule() -> None:
     grid = {"algorithm": ["samme", "m1"], "learning_rate": [0.1, 1.0]}
     search = GridSearchCV(boost(n_estimators=2, max_sweeps=2), grid, cv=2).fit(IRIS, NAMES)
     assert search.best_score_ > 0.8
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ValueError])
-@pytest.mark.parametrize("warm_start", [False, True])
-def test_interrupted_fit_leaves_the_forest_as_it_was(
-    monkeypatch: pytest.MonkeyPatch, error: type[BaseException], warm_start: bool
-) -> None:
-    fitted = boost(warm_start=warm_start).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
-    fitted.set_params(n_estimators=10)
-    before, predicted = dict(vars(fitted)), fitted.predict_proba(X)
-    n_calls = []
-
-    def interrupt(*arguments: Any) -> Any:
-        n_calls.append(1)
-        if len(n_calls) == 3:
-            raise error
-        return optimize_tree(*arguments)
-
-    monkeypatch.setattr(boosting, "optimize_tree", interrupt)
-    with pytest.raises(error):
-        fitted.fit(X[::-1], np.roll(Y, 7))
-    assert vars(fitted) == before
-    assert np.array_equal(fitted.predict_proba(X), predicted)
-
-
-def test_interrupt_returns_promptly() -> None:
-    rng = np.random.default_rng(0)
-    rows, labels = rng.normal(size=(8000, 40)).astype(np.float32), rng.integers(5, size=8000)
-    fitted = boost(max_depth=6, max_sweeps=10**6, tol=0.0, n_jobs=2)
-    before, sent = dict(vars(fitted)), []
-
-    def interrupt() -> None:
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(0.4, interrupt)
-    timer.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            fitted.fit(rows, labels)
-    finally:
-        timer.cancel()
-    assert time.perf_counter() - sent[0] < 2
-    assert vars(fitted) == before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
 
@@ -21,7 +21,6 @@ from spinney import (
 )
 
 IRIS, KINDS = load_iris(return_X_y=True)
-CANCER, ILL = load_breast_cancer(return_X_y=True)
 NOISY, LABELS = make_classification(
     1500, 8, n_informative=4, n_redundant=0, flip_y=0.3, class_sep=0.8, random_state=0
 )
@@ -80,6 +79,7 @@ def test_no_seen_class_is_impossible(forest) -> None:
     assert (model.classes_[shares.argmax(axis=1)] == model.predict(IRIS)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forest", MADE)
 def test_scores_of_probabilities_work_in_cross_validation(forest) -> None:
     """With a class of 3 %, as where people ask for probabilities."""

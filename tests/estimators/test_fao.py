@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import io
-import pickle
 from contextlib import redirect_stderr
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -19,7 +15,6 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, train_test_split
 
 from spinney import FAOForestClassifier, FAOForestRegressor, Tree
-from spinney.ensembles.averaging import AveragingPlan
 from spinney.tree.route import outputs
 from spinney.tree.shares import nearest_shares
 from tests import reference
@@ -49,6 +44,7 @@ def same(one: Any, two: Any) -> bool:
     return all(a.same_as(b) for a, b in trees)
 
 
+@pytest.mark.slow
 def test_digits_are_told_apart_better_than_by_ten_times_as_many_greedy_trees():
     X_train, X_test, y_train, y_test = DIGITS
     forest = FAOForestClassifier(n_forests=3, n_trees=5, max_depth=4, random_state=0, n_jobs=2)
@@ -58,6 +54,7 @@ def test_digits_are_told_apart_better_than_by_ten_times_as_many_greedy_trees():
     assert score > 0.98
 
 
+@pytest.mark.slow
 def test_the_average_of_forests_beats_each_of_them():
     X_train, X_test, y_train, y_test = DIGITS
     forest = FAOForestClassifier(n_forests=4, n_trees=4, max_depth=4, random_state=1, n_jobs=2)
@@ -81,17 +78,6 @@ def test_scores_are_the_mean_of_summed_trees(loss):
     slow = sum(np.array(reference.outputs(tree, X)) for tree in forest.trees_) / 2
     assert forest.decision_function(X) == pytest.approx(slow, abs=1e-5)
     assert np.array_equal(forest.predict(X), forest.classes_[forest.decision_function(X).argmax(1)])
-
-
-@LOSSES
-def test_probabilities_behave(loss):
-    forest = classifier(loss=loss).fit(X, NAMES)
-    shares = forest.predict_proba(X)
-    assert (shares >= 0).all()
-    assert shares.sum(axis=1) == pytest.approx(1.0)
-    assert np.array_equal(forest.classes_[shares.argmax(axis=1)], forest.predict(X))
-    with np.errstate(divide="ignore"):
-        assert np.array_equal(forest.predict_log_proba(X), np.log(shares))
 
 
 def test_nearest_probabilities_are_those_of_a_slow_search():
@@ -133,45 +119,6 @@ def test_a_shifted_target_shifts_the_prediction():
     assert shifted.predict(XR) - 1000.0 == pytest.approx(one.predict(XR), abs=0.05 * YR.std())
 
 
-@pytest.mark.parametrize("make", [classifier, regressor])
-@pytest.mark.parametrize("n_jobs", [2, 5, -1])
-def test_jobs_change_nothing(make, n_jobs):
-    rows, targets = (X, NAMES) if make is classifier else (XR, YR)
-    assert same(make().fit(rows, targets), make(n_jobs=n_jobs).fit(rows, targets))
-
-
-@pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
-def test_backends_change_nothing(backend):
-    here = classifier().fit(X, NAMES)
-    with joblib.parallel_config(backend, n_jobs=2):
-        assert same(here, classifier(n_jobs=None).fit(X, NAMES))
-
-
-def test_memory_layout_changes_nothing():
-    here = classifier().fit(X, NAMES)
-    assert same(here, classifier().fit(np.asfortranarray(X), NAMES))
-    assert same(here, classifier().fit(sp.csr_matrix(X), NAMES))
-    frozen = X.copy()
-    frozen.flags.writeable = False
-    assert same(here, classifier().fit(frozen, NAMES))
-
-
-def test_another_seed_gives_another_forest():
-    assert not same(classifier().fit(X, NAMES), classifier(random_state=1).fit(X, NAMES))
-    forest = classifier().fit(X, NAMES)
-    assert not forest.trees_[0].same_as(forest.trees_[3])
-
-
-def test_forests_are_added_by_a_warm_start():
-    grown = classifier(n_forests=1, warm_start=True).fit(X, NAMES)
-    first = grown.trees_
-    grown.set_params(n_forests=3).fit(X, NAMES)
-    assert grown.trees_[:3] == first
-    assert same(grown, classifier(n_forests=3).fit(X, NAMES))
-    assert grown.n_forests_ == 3
-    assert len(grown.traces_) == 3
-
-
 @pytest.mark.parametrize(
     ("name", "value"), [("n_forests", 1), ("n_trees", 4), ("loss", "log_loss")]
 )
@@ -192,6 +139,7 @@ def test_refit_goes_on_from_the_fitted_forests():
     assert forest.score(X_test, y_test) > few + 0.01
     assert len(forest.trees_) == 6
     assert forest.n_parameters_ < 3 * parameters
+    assert "_is_refit" not in vars(forest)
 
 
 def test_what_few_rows_do_not_need_is_there_again_for_many():
@@ -256,61 +204,15 @@ def test_a_line_an_iteration_is_printed():
     assert lines[4].startswith("forest   2 of 2  iteration    2 of 3  objective ")
 
 
-def test_pickled_and_cloned_forests_do_the_same():
-    forest = classifier().fit(X, NAMES)
-    copy = pickle.loads(pickle.dumps(forest))
-    assert same(forest, copy)
-    assert np.array_equal(copy.predict_proba(X), forest.predict_proba(X))
-    assert same(forest, clone(forest).fit(X, NAMES))
-
-
 def test_forests_can_be_searched():
     search = GridSearchCV(classifier(max_iter=2), {"leaf_alpha": [0.1, 10.0]}, cv=2).fit(X, NAMES)
     assert search.best_params_["leaf_alpha"] in (0.1, 10.0)
-
-
-def test_class_weights_are_sample_weights():
-    factors = {"oak": 1.0, "ash": 3.0, "elm": 2.0}
-    one = classifier(class_weight=factors).fit(X, NAMES)
-    two = classifier().fit(X, NAMES, np.array([factors[name] for name in NAMES]))
-    assert same(one, two)
 
 
 @pytest.mark.parametrize("init", ["supervised", "balanced", "random", "cart", "random_structure"])
 def test_every_start_works(init):
     assert classifier(init=init).fit(X, NAMES).score(X, NAMES) > 0.7
     assert regressor(init=init).fit(XR, YR).score(XR, YR) > 0.4
-
-
-@pytest.mark.parametrize(
-    ("values", "error", "message"),
-    [
-        ({"n_forests": 0}, ValueError, "n_forests=0 is too small"),
-        ({"n_forests": 2.0}, TypeError, "n_forests=2.0 is of type float"),
-        ({"n_trees": 0}, ValueError, "n_trees=0 is too small"),
-        ({"leaf_alpha": -1.0}, ValueError, "leaf_alpha=-1.0 is too small"),
-        ({"leaf_alpha": "x"}, TypeError, "leaf_alpha='x' is of type str"),
-        ({"leaf_penalty": "l3"}, ValueError, "leaf_penalty='l3' is not known"),
-        ({"loss": "zero_one"}, ValueError, "loss='zero_one' is not known"),
-        ({"loss": "huber"}, ValueError, "try FAOForestRegressor"),
-        ({"alpha": np.nan}, ValueError, "alpha=nan is not finite"),
-        ({"max_weights": 3, "strict_descent": True}, ValueError, "dropping weights can raise"),
-    ],
-)
-def test_values_of_no_use_are_refused_before_any_work(values, error, message):
-    with pytest.raises(error, match=message):
-        classifier(**values).fit(X, NAMES)
-
-
-def test_losses_of_classes_are_refused_for_numbers():
-    with pytest.raises(ValueError, match="try FAOForestClassifier"):
-        regressor(loss="log_loss").fit(XR, YR)
-
-
-def test_seeds_of_forests_do_not_meet():
-    plan = AveragingPlan(0, 5, 10)
-    seeds = [seed for forest in range(5) for seed in plan.seeds(forest)]
-    assert len(set(seeds)) == 50
 
 
 def test_an_interrupted_fit_leaves_the_forest_as_it_was():
@@ -461,11 +363,8 @@ def test_early_stopping_is_yes_or_no():
     ("y_val", "message"),
     [(["oak", "yew"], r"y_val\[1\] is a class that y does not hold; give .* try"), (None, "y_val")],
 )
-def test_rows_that_cannot_be_judged_are_refused_before_any_work(monkeypatch, y_val, message):
-    def no_work(*_: Any, **__: Any) -> None:
-        raise AssertionError("work has begun")
-
-    monkeypatch.setattr("spinney.ensembles.averaging.grow_forest", no_work)
+@pytest.mark.usefixtures("_no_work")
+def test_rows_that_cannot_be_judged_are_refused_before_any_work(y_val, message):
     with pytest.raises(ValueError, match=message):
         classifier().fit(X, NAMES, X_val=X[:2], y_val=y_val)
 

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.datasets import make_regression
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
 
-import spinney.ensembles.bagging as bagging
 from spinney import TAOForestRegressor
 from spinney.algorithms.tao import optimize_tree
 from spinney.data import as_rows
 from spinney.tree.route import outputs
 from tests import reference
+from tests.spies import replace_everywhere
 
 WAYS = [
     {},
@@ -116,12 +111,6 @@ def test_unit_of_the_targets_does_not_matter() -> None:
     assert thousand.predict(X) == pytest.approx(1024 * one.predict(X))
 
 
-@pytest.mark.parametrize("method", ["predict", "apply", "decision_path"])
-def test_unfitted_forest_says_so(method: str) -> None:
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        getattr(forest(), method)(X)
-
-
 # --- fitted attributes ----------------------------------------------------------------------
 
 
@@ -149,7 +138,7 @@ def test_out_of_bag_estimate_is_that_of_plain_loops(
         drawn.append(problem.sample_weight)
         return optimize_tree(problem, start, options, callback)
 
-    monkeypatch.setattr(bagging, "optimize_tree", spy)
+    replace_everywhere(monkeypatch, optimize_tree, spy)
     weights = np.random.default_rng(0).uniform(0.5, 2, 150)
     fitted = forest(n_estimators=8, max_samples=0.5, oob_score=True, **values)
     with warnings.catch_warnings():
@@ -186,78 +175,4 @@ def test_fit_without_out_of_bag_estimate_forgets_the_last_one() -> None:
 # --- the same forest, bit for bit -----------------------------------------------------------
 
 
-@all_ways
-def test_jobs_order_and_container_change_nothing(values: dict[str, Any]) -> None:
-    expected = forest(**values).fit(X, TWO)
-    fits = [
-        forest(n_jobs=2, **values).fit(X, TWO),
-        forest(**values).fit(np.asfortranarray(X, dtype=np.float64), np.asfortranarray(TWO)),
-        forest(**values).fit(sp.csr_matrix(X), TWO),
-    ]
-    for other in fits:
-        assert same_forest(other, expected)
-        assert np.array_equal(other.predict(X), expected.predict(X))
-
-
-def test_joblib_backend_changes_nothing() -> None:
-    expected = forest().fit(X, ONE)
-    for backend in ("threading", "sequential"):
-        with joblib.parallel_config(backend=backend, n_jobs=2):
-            assert same_forest(forest().fit(X, ONE), expected)
-
-
-@all_ways
-def test_weight_zero_equals_the_row_left_out(values: dict[str, Any]) -> None:
-    kept = np.random.default_rng(3).random(150) < 0.7
-    weighted = forest(**values).fit(X, ONE, sample_weight=kept.astype(float))
-    without = forest(**values).fit(X[kept], ONE[kept])
-    assert same_forest(weighted, without)
-
-
 # --- warm start and copies ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("values", [v for v in WAYS if "alpha" not in v], ids=str)
-def test_forest_grown_in_parts_equals_the_forest_grown_at_once(values: dict[str, Any]) -> None:
-    parts = forest(warm_start=True, **values)
-    for n_estimators in (1, 3, 5):
-        parts.set_params(n_estimators=n_estimators).fit(X, TWO)
-    whole = forest(n_estimators=5, **values).fit(X, TWO)
-    assert same_forest(parts, whole)
-    assert np.array_equal(parts.predict(X), whole.predict(X))
-
-
-def test_warm_start_refuses_other_outputs() -> None:
-    fitted = forest(warm_start=True).fit(X, ONE)
-    before = dict(vars(fitted.set_params(n_estimators=6)))
-    with pytest.raises(ValueError, match=r"1 outputs? but y .* 2; give .* try"):
-        fitted.fit(X, TWO)
-    assert vars(fitted) == before
-
-
-def test_copies_keep_predictions() -> None:
-    fitted = forest(leaf="linear").fit(X, TWO)
-    other = pickle.loads(pickle.dumps(fitted))
-    assert np.array_equal(other.predict(X), fitted.predict(X))
-    assert same_forest(clone(fitted).fit(X, TWO), fitted)
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
-def test_interrupted_fit_leaves_the_forest_as_it_was(
-    monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
-) -> None:
-    fitted = forest(n_estimators=20, max_iter=2, max_samples=0.3, oob_score=True).fit(X, ONE)
-    before = dict(vars(fitted))
-    n_calls = []
-
-    def interrupt(*arguments: Any) -> Any:
-        n_calls.append(1)
-        if len(n_calls) == 3:
-            raise error
-        return optimize_tree(*arguments)
-
-    monkeypatch.setattr(bagging, "optimize_tree", interrupt)
-    with pytest.raises(error):
-        fitted.fit(X[:, :3], TWO)
-    assert vars(fitted) == before
-    assert fitted.predict(X).shape == (150,)

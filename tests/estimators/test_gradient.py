@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from joblib import parallel_config
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_digits, load_iris
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
 from sklearn.metrics import log_loss, mean_squared_error
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-import spinney.ensembles.gradient as gradient
 from spinney import (
     TAOGradientBoostingClassifier,
     TAOGradientBoostingRegressor,
     refine_leaves,
 )
+from spinney.algorithms.fao import optimize_forest
 from spinney.estimators import RandomStructure
+from tests.spies import replace_everywhere
 
 DIGITS = load_digits(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)
@@ -51,6 +48,7 @@ def same(one: Any, two: Any) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_fifty_trees_beat_a_hundred_of_a_random_forest_on_digits() -> None:
     (rows, labels), n = DIGITS, 1000
     forest = RandomForestClassifier(100, random_state=0).fit(rows[:n], labels[:n])
@@ -58,6 +56,7 @@ def test_fifty_trees_beat_a_hundred_of_a_random_forest_on_digits() -> None:
     assert boosted.score(rows[n:], labels[n:]) > forest.score(rows[n:], labels[n:])
 
 
+@pytest.mark.slow
 def test_smooth_function_is_fitted_better_than_by_axis_aligned_boosting() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(1200, 6))
@@ -187,13 +186,12 @@ def test_early_stopping_keeps_the_best_number_of_trees() -> None:
 @both
 def test_rows_set_aside_are_not_trained_on(make: Any, y: NDArray[Any], monkeypatch: Any) -> None:
     seen = []
-    optimize = gradient.optimize_forest
 
     def spy(problem: Any, *arguments: Any, **values: Any) -> Any:
         seen.append(problem.sample_weight)
-        return optimize(problem, *arguments, **values)
+        return optimize_forest(problem, *arguments, **values)
 
-    monkeypatch.setattr(gradient, "optimize_forest", spy)
+    replace_everywhere(monkeypatch, optimize_forest, spy)
     make(n_iter_no_change=2, validation_fraction=0.3).fit(X, y)
     masks = {(weights > 0).tobytes() for weights in seen}
     assert len(masks) == 1
@@ -218,19 +216,8 @@ def test_validation_numbers_have_the_outputs_of_y() -> None:
 
 
 @both
-def test_jobs_backend_and_layout_change_nothing(make: Any, y: NDArray[Any]) -> None:
-    forest = make(subsample=0.8).fit(X, y)
-    assert same(forest, make(subsample=0.8, n_jobs=2).fit(np.asfortranarray(X), y))
-    assert same(forest, make(subsample=0.8).fit(sp.csr_matrix(X), y))
-    with parallel_config(backend="loky", n_jobs=2):
-        assert same(forest, make(subsample=0.8).fit(X, y))
-
-
-@both
-@pytest.mark.parametrize("values", [{}, {"subsample": 0.5}, {"n_iter_no_change": 50}], ids=str)
-def test_boosted_in_parts_equals_boosted_at_once(
-    make: Any, y: NDArray[Any], values: dict[str, Any]
-) -> None:
+def test_boosted_in_parts_holds_out_the_same_rows(make: Any, y: NDArray[Any]) -> None:
+    values = {"n_iter_no_change": 50}
     at_once = make(**values).fit(X, y)
     parts = make(n_estimators=2, warm_start=True, **values).fit(X, y)
     parts.set_params(n_estimators=6).fit(X, y)
@@ -259,25 +246,6 @@ def test_warm_start_keeps_its_loss() -> None:
     forest = classifier(warm_start=True).fit(X, Y)
     with pytest.raises(ValueError, match=r"loss='squared_hinge' with warm_start=True.*try"):
         forest.set_params(loss="squared_hinge").fit(X, Y)
-
-
-@both
-def test_weight_zero_is_a_row_left_out(make: Any, y: NDArray[Any]) -> None:
-    weights = (np.arange(150) % 3 > 0).astype(float)
-    assert same(make().fit(X, y, weights), make().fit(X[weights > 0], y[weights > 0]))
-
-
-def test_class_weights_are_sample_weights() -> None:
-    weighted = classifier(class_weight={0: 1.0, 1: 2.0, 2: 3.0}).fit(X, Y)
-    assert same(weighted, classifier().fit(X, Y, Y + 1.0))
-
-
-@both
-def test_copies_keep_predictions(make: Any, y: NDArray[Any]) -> None:
-    forest = make().fit(X, y)
-    again = pickle.loads(pickle.dumps(forest))
-    assert np.array_equal(forest.predict(X), again.predict(X))
-    assert same(forest, clone(forest).fit(X, y))
 
 
 # --- use ------------------------------------------------------------------------------------------
@@ -322,49 +290,3 @@ def test_what_is_fitted_can_be_read() -> None:
     assert all(len(trace) == 3 for trace in forest.traces_)
     assert forest.feature_importances_.sum() == pytest.approx(1)
     assert forest.n_parameters_ == forest.forest_.n_parameters > 0
-
-
-@pytest.mark.parametrize(
-    ("values", "error", "message"),
-    [
-        ({"n_estimators": 0}, ValueError, "n_estimators=0"),
-        ({"learning_rate": 0.0}, ValueError, r"learning_rate=0.0"),
-        ({"subsample": 0.0}, ValueError, "subsample=0.0 is too small"),
-        ({"subsample": 1.5}, ValueError, r"subsample=1.5 is too large; give .* try"),
-        ({"subsample": "half"}, TypeError, "subsample='half'"),
-        ({"step": "leap"}, ValueError, "step='leap' is not known"),
-        ({"leaf_alpha": -1.0}, ValueError, "leaf_alpha=-1.0"),
-        ({"leaf_penalty": "l0"}, ValueError, "leaf_penalty='l0'"),
-        ({"loss": "huber"}, ValueError, "try TAOGradientBoostingRegressor"),
-        ({"n_iter_no_change": 0}, ValueError, "n_iter_no_change=0"),
-        ({"validation_fraction": 1.0}, ValueError, "validation_fraction=1.0"),
-        ({"max_weights": 0}, ValueError, "max_weights=0"),
-    ],
-    ids=str,
-)
-def test_values_of_no_use_are_refused_before_any_work(
-    values: dict[str, Any], error: type[Exception], message: str, monkeypatch: Any
-) -> None:
-    def no_work(*_: Any, **__: Any) -> None:
-        raise AssertionError("work has begun")
-
-    monkeypatch.setattr(gradient, "optimize_forest", no_work)
-    with pytest.raises(error, match=message):
-        classifier(**values).fit(X, Y)
-
-
-def test_an_interrupted_fit_leaves_the_forest_as_it_was(monkeypatch: Any) -> None:
-    forest = classifier().fit(X, Y)
-    before = pickle.dumps(forest)
-    optimize, calls = gradient.optimize_forest, []
-
-    def interrupted(*arguments: Any, **values: Any) -> Any:
-        calls.append(1)
-        if len(calls) == 5:
-            raise KeyboardInterrupt
-        return optimize(*arguments, **values)
-
-    monkeypatch.setattr(gradient, "optimize_forest", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        forest.fit(X[::-1], Y[::-1])
-    assert pickle.dumps(forest) == before

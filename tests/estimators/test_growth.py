@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import os
-import pickle
-import signal
-import threading
-import time
-from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,10 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.datasets import load_iris, make_classification
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
-import spinney.ensembles.greedy as greedy
 from spinney import (
     CO2ForestClassifier,
     CO2ForestRegressor,
@@ -38,7 +28,7 @@ from spinney import (
     export_text,
     refine_leaves,
 )
-from spinney.algorithms.grow import COLUMN_SPLITS, DIRECTION_SPLITS, grow_tree
+from spinney.algorithms.grow import COLUMN_SPLITS, DIRECTION_SPLITS
 from spinney.data import as_rows
 from spinney.tree.route import apply, outputs
 from tests import reference
@@ -98,13 +88,6 @@ def name_of(estimator: Any) -> str:
 every = pytest.mark.parametrize("estimator", [*FORESTS, *TREES], ids=name_of)
 forests = pytest.mark.parametrize("estimator", FORESTS, ids=name_of)
 classifiers = pytest.mark.parametrize("estimator", [*CLASSIFIERS, TREES[0]], ids=name_of)
-#: One of each class.
-some = pytest.mark.parametrize(
-    "estimator",
-    [CLASSIFIERS[0], CLASSIFIERS[8], CLASSIFIERS[9], REGRESSORS[0], *TREES],
-    ids=name_of,
-)
-each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def noisy_task() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -171,30 +154,6 @@ def test_several_outputs_are_predicted_as_means_of_the_leaves(estimator: Any) ->
     assert fitted.predict(X) == pytest.approx(means)
     assert fitted.score(X, targets) > 0.6
     assert fresh(estimator).fit(X, targets[:, :1]).predict(X).shape == (150,)
-
-
-@every
-def test_batches_are_predicted_as_the_whole(estimator: Any) -> None:
-    fitted = fresh(estimator).fit(X, Y)
-    parts = [said(fitted, X[start : start + 37]) for start in range(0, 150, 37)]
-    assert np.array_equal(np.concatenate(parts), said(fitted))
-
-
-@each_kind
-def test_unfitted_estimators_say_so(kind: Any) -> None:
-    for method in ("predict", "apply", "decision_path"):
-        with pytest.raises(NotFittedError, match="not fitted yet"):
-            getattr(kind(), method)(X)
-
-
-@pytest.mark.parametrize("labels", [["no", "yes"], [-1, 1], [False, True], [2.0, 7.0]], ids=str)
-@pytest.mark.parametrize("kind", [KINDS[0], KINDS[2], KINDS[4], KINDS[5]])
-def test_classes_of_any_kind_keep_their_labels(kind: Any, labels: list[Any]) -> None:
-    y = np.array(labels)[(Y > 0).astype(int)]
-    fitted = kind(max_depth=4, random_state=0).fit(X, y)
-    assert fitted.classes_.tolist() == labels
-    assert fitted.predict(X).dtype == y.dtype
-    assert fitted.score(X, y) > 0.8
 
 
 # --- fitted attributes ----------------------------------------------------------------------
@@ -269,59 +228,6 @@ def test_criterion_decides_the_splits(kind: Any) -> None:
 
 
 @every
-def test_weight_zero_equals_the_row_left_out(estimator: Any) -> None:
-    kept = np.random.default_rng(3).random(150) < 0.7
-    weighted = fresh(estimator).fit(X, Y, sample_weight=kept.astype(float))
-    without = fresh(estimator).fit(X[kept], Y[kept])
-    assert same(weighted, without)
-    assert np.array_equal(said(weighted), said(without))
-    assert weighted.flops_ == without.flops_
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        GreedyForestClassifier(2, max_features=None, bootstrap=False, max_samples=1.0),
-        GreedyForestClassifier(2, criterion="gini", bootstrap=False, max_samples=1.0),
-        GreedyForestRegressor(2, max_features=None, bootstrap=False, max_samples=1.0),
-        RandomDecisionForestClassifier(2),
-    ],
-    ids=name_of,
-)
-@pytest.mark.parametrize("seed", range(5))
-def test_weight_k_equals_the_row_repeated_where_trees_see_all_rows(
-    estimator: Any, seed: int
-) -> None:
-    counts = np.random.default_rng(seed).integers(0, 4, size=150)
-    rows = np.round(4 * X) / 4  # sums of them are exact
-    weighted = fresh(estimator, random_state=seed).fit(rows, Y, sample_weight=counts)
-    repeated = fresh(estimator, random_state=seed).fit(
-        np.repeat(rows, counts, axis=0), np.repeat(Y, counts)
-    )
-    assert said(weighted, rows) == pytest.approx(said(repeated, rows))
-    assert weighted.flops_ == pytest.approx(repeated.flops_)
-    assert weighted.n_parameters_ == repeated.n_parameters_
-
-
-@classifiers
-def test_class_weight_multiplies_the_sample_weight(estimator: Any) -> None:
-    by_class = fresh(estimator, class_weight={0: 2.0, 1: 0.5, 2: 0.0}).fit(X, Y)
-    by_row = fresh(estimator).fit(X, Y, sample_weight=np.array([2.0, 0.5, 0.0])[Y])
-    assert same(by_class, by_row)
-    assert not (by_class.predict(X) == 2).any()
-    assert by_class.predict_proba(X).shape == (150, 3)
-
-
-@classifiers
-def test_balanced_class_weight_counts_all_classes_alike(estimator: Any) -> None:
-    few = np.flatnonzero((Y != 2) | (np.arange(150) % 10 == 0))
-    by_word = fresh(estimator, class_weight="balanced", max_depth=2).fit(X[few], Y[few])
-    factors = len(few) / (3 * np.bincount(Y[few]))
-    by_row = fresh(estimator, max_depth=2).fit(X[few], Y[few], sample_weight=factors[Y[few]])
-    assert same(by_word, by_row)
-
-
-@every
 @pytest.mark.parametrize("unit", [1e-30, 1e30])
 def test_weights_in_any_unit_are_fitted(estimator: Any, unit: float) -> None:
     in_units = {}
@@ -334,145 +240,10 @@ def test_weights_in_any_unit_are_fitted(estimator: Any, unit: float) -> None:
 # --- the same trees, bit for bit ------------------------------------------------------------
 
 
-@every
-def test_number_of_jobs_changes_nothing(estimator: Any) -> None:
-    one = fresh(estimator, n_jobs=1).fit(X, Y)
-    for n_jobs in (2, 9, -1):
-        other = fresh(estimator, n_jobs=n_jobs).fit(X, Y)
-        assert same(one, other)
-        assert np.array_equal(said(one), said(other))
-        assert np.array_equal(one.feature_importances_, other.feature_importances_)
-
-
-@pytest.mark.parametrize("backend", ["threading", "sequential", "loky"])
-def test_joblib_backend_changes_nothing(backend: str) -> None:
-    given = [CLASSIFIERS[1], CLASSIFIERS[7], CLASSIFIERS[8], CLASSIFIERS[9], REGRESSORS[3]]
-    with joblib.parallel_config(backend=backend, n_jobs=2):
-        found = [fresh(estimator).fit(X, Y) for estimator in given]
-    for estimator, other in zip(given, found, strict=True):
-        assert same(fresh(estimator).fit(X, Y), other)
-
-
-def odd_layouts(directory: Path) -> dict[str, NDArray[Any]]:
-    read_only = X.copy()
-    read_only.flags.writeable = False
-    file = directory / "rows.dat"
-    X.tofile(file)
-    spaced = np.zeros((300, 27), dtype=np.float32)
-    spaced[::2, ::3] = X
-    return {
-        "float64": X.astype(np.float64),
-        "Fortran": np.asfortranarray(X),
-        "read-only": read_only,
-        "memory-mapped": np.memmap(file, dtype=X.dtype, mode="r", shape=X.shape),
-        "strided": spaced[::2, ::3],
-    }
-
-
-@every
-def test_memory_layout_and_precision_change_nothing(estimator: Any, tmp_path: Path) -> None:
-    expected = fresh(estimator).fit(X, Y)
-    for rows in odd_layouts(tmp_path).values():
-        found = fresh(estimator).fit(rows, Y)
-        assert same(found, expected)
-        assert np.array_equal(said(found, rows), said(expected))
-
-
-@every
-@pytest.mark.parametrize("density", [1.0, 0.3, 0.04])
-def test_container_changes_nothing(estimator: Any, density: float) -> None:
-    thinned = np.where(np.random.default_rng(0).random(X.shape) < density, X, 0)
-    dense = fresh(estimator).fit(thinned, Y)
-    sparse = fresh(estimator).fit(sp.csr_matrix(thinned), Y)
-    assert same(dense, sparse)
-    for fitted in (dense, sparse):
-        assert np.array_equal(said(fitted, thinned), said(fitted, sp.csr_array(thinned)))
-
-
-@every
-def test_wide_whole_numbers_are_read_alike_in_any_dtype(estimator: Any) -> None:
-    """More than 64 columns of 0 .. 255 are held as bytes."""
-    rng = np.random.default_rng(0)
-    steps = np.clip(np.round(128 + 20 * X), 0, 255)
-    rows = np.hstack([steps, rng.integers(0, 256, (150, 60))])
-    given = fresh(estimator, max_depth=4)
-    expected = fresh(given).fit(rows.astype(np.uint8), Y)
-    for other in (rows.astype(np.float64), rows.astype(np.int64), sp.csr_matrix(rows)):
-        found = fresh(given).fit(other, Y)
-        assert same(found, expected)
-        assert np.array_equal(said(found, other), said(expected, rows))
-
-
-@pytest.mark.parametrize("estimator", [*CLASSIFIERS[:-2], *FORESTS[-4:], *TREES], ids=name_of)
-def test_seed_decides_the_trees(estimator: Any) -> None:
-    zero = fresh(estimator).fit(X, Y)
-    assert same(zero, fresh(estimator).fit(X, Y))
-    assert same(zero, fresh(estimator, random_state=np.random.RandomState(0)).fit(X, Y))
-    assert not same(zero, fresh(estimator, random_state=1).fit(X, Y))
-
-
 # --- warm start -----------------------------------------------------------------------------
 
 
-@forests
-def test_forest_grown_in_parts_equals_the_forest_grown_at_once(estimator: Any) -> None:
-    parts = fresh(estimator, warm_start=True)
-    for n_estimators in (1, 3, 5):
-        parts.set_params(n_estimators=n_estimators).fit(X, Y)
-    with pytest.warns(UserWarning, match=r"n_estimators=5 .* so that nothing is"):
-        parts.fit(X, Y)
-    whole = fresh(estimator, n_estimators=5).fit(X, Y)
-    assert same(parts, whole)
-    assert parts.n_parameters_ == whole.n_parameters_
-    assert parts.flops_ == whole.flops_
-    assert np.array_equal(parts.feature_importances_, whole.feature_importances_)
-
-
-@forests
-def test_warm_start_without_a_seed_goes_on_from_its_own(estimator: Any) -> None:
-    first = fresh(estimator, warm_start=True, random_state=None, n_estimators=1).fit(X, Y)
-    grown = copy.deepcopy(first).set_params(n_estimators=4).fit(X, Y)
-    again = copy.deepcopy(first).set_params(n_estimators=4).fit(X, Y)
-    assert same(grown, again)
-    assert grown.trees_[0] is first.trees_[0] or grown.trees_[0].same_as(first.trees_[0])
-
-
-@forests
-def test_warm_start_refuses_fewer_trees_and_other_columns(estimator: Any) -> None:
-    fitted = fresh(estimator, warm_start=True).fit(X, Y)
-    with pytest.raises(ValueError, match=r"n_estimators=2 .* 3 trees already grown; give .* try"):
-        fitted.set_params(n_estimators=2).fit(X, Y)
-    fitted.set_params(n_estimators=5)
-    with pytest.raises(ValueError, match=r"X has 5 features, but .* is expecting 9"):
-        fitted.fit(X[:, :5], Y)
-    if is_classifier(fitted):
-        with pytest.raises(ValueError, match=r"classes \[0, 1, 2\] but y holds \[1, 2, 3\]; give"):
-            fitted.fit(X, Y + 1)
-    else:
-        with pytest.raises(ValueError, match=r"trees of 1 outputs but y has 2; give as many; try"):
-            fitted.fit(X, np.column_stack([Y, Y]))
-    assert len(fitted) == 3
-
-
 # --- copies ---------------------------------------------------------------------------------
-
-
-@every
-def test_copies_keep_predictions(estimator: Any, tmp_path: Path) -> None:
-    fitted = fresh(estimator).fit(X, Y)
-    joblib.dump(fitted, tmp_path / "model.joblib")
-    copies = [
-        pickle.loads(pickle.dumps(fitted)),
-        copy.deepcopy(fitted),
-        copy.copy(fitted),
-        joblib.load(tmp_path / "model.joblib", mmap_mode="r"),
-    ]
-    for other in copies:
-        assert same(other, fitted)
-        assert np.array_equal(said(other), said(fitted))
-    cloned = clone(fitted)
-    assert cloned.get_params() == fitted.get_params()
-    assert not [name for name in vars(cloned) if name.endswith("_")]
 
 
 # --- trees as starts of others --------------------------------------------------------------
@@ -598,191 +369,7 @@ def test_sample_that_lacks_a_class_keeps_its_column() -> None:
         assert fitted.predict_proba(X).shape == (150, 3)
 
 
-# --- wrong values ---------------------------------------------------------------------------
-
-GROWTH = [
-    ({"max_depth": 0}, ValueError),
-    ({"max_depth": -1}, ValueError),
-    ({"max_depth": 2.5}, TypeError),
-    ({"max_depth": "deep"}, TypeError),
-    ({"max_depth": True}, TypeError),
-    ({"min_samples_split": 1}, ValueError),
-    ({"min_weight_fraction_leaf": -0.1}, ValueError),
-    ({"min_weight_fraction_leaf": 0.6}, ValueError),
-    ({"min_weight_fraction_leaf": "some"}, TypeError),
-    ({"min_samples_split": 0.1}, TypeError),
-    ({"min_samples_split": None}, TypeError),
-    ({"max_features": 0}, ValueError),
-    ({"max_features": 5}, ValueError),
-    ({"max_features": 0.0}, ValueError),
-    ({"max_features": 1.5}, ValueError),
-    ({"max_features": -1}, ValueError),
-    ({"max_features": "log2"}, ValueError),
-    ({"max_features": "D**2"}, ValueError),
-    ({"max_features": True}, TypeError),
-    ({"max_features": [1]}, TypeError),
-    ({"n_jobs": 0}, ValueError),
-    ({"n_jobs": 1.5}, TypeError),
-    ({"n_jobs": "all"}, TypeError),
-    ({"verbose": -1}, ValueError),
-    ({"verbose": "loud"}, TypeError),
-]
-FOREST = [
-    ({"n_estimators": 0}, ValueError),
-    ({"n_estimators": -3}, ValueError),
-    ({"n_estimators": 2.0}, TypeError),
-    ({"n_estimators": None}, TypeError),
-    ({"n_estimators": True}, TypeError),
-    ({"warm_start": "yes"}, TypeError),
-]
-SAMPLES = [
-    ({"bootstrap": "yes"}, TypeError),
-    ({"oob_score": 1}, TypeError),
-    ({"max_samples": 0}, ValueError),
-    ({"max_samples": 1000}, ValueError),
-    ({"max_samples": 0.0}, ValueError),
-    ({"max_samples": 1.5}, ValueError),
-    ({"max_samples": "most"}, TypeError),
-    ({"max_samples": True}, TypeError),
-]
-CLASSES = [
-    ({"class_weight": "even"}, ValueError),
-    ({"class_weight": 3}, TypeError),
-]
-CRITERION = [
-    ({"criterion": "chance"}, ValueError),
-    ({"criterion": None}, TypeError),
-]
-GREEDY = [
-    ({"split": "diagonal"}, ValueError),
-    ({"split": "co2"}, ValueError),
-    ({"split": "central_axis"}, ValueError),
-    ({"split": 3}, TypeError),
-    ({"feature_sampling": "everywhere"}, ValueError),
-    ({"feature_sampling": None}, TypeError),
-    ({"split": "probes", "n_candidates": 0}, ValueError),
-    ({"split": "probes", "n_candidates": 2.0}, TypeError),
-    ({"split": "axis", "n_candidates": 7}, ValueError),
-    ({"split": "ridge", "n_candidates": 7}, ValueError),
-    ({"n_restarts": -1}, ValueError),
-    ({"n_restarts": 1.0}, TypeError),
-    ({"n_jumps": -1}, ValueError),
-    ({"n_jumps": None}, TypeError),
-    ({"max_columns": 0}, ValueError),
-    ({"max_columns": "few"}, TypeError),
-    ({"ridge": -1.0}, ValueError),
-    ({"ridge": np.nan}, ValueError),
-    ({"ridge": np.inf}, ValueError),
-    ({"ridge": "much"}, TypeError),
-]
-CO2 = [
-    ({"max_norm": 0}, ValueError),
-    ({"max_norm": -1.0}, ValueError),
-    ({"max_norm": np.inf}, ValueError),
-    ({"max_norm": None}, TypeError),
-    ({"learning_rate": 0}, ValueError),
-    ({"learning_rate": 1e-9}, ValueError),
-    ({"learning_rate": 101}, ValueError),
-    ({"learning_rate": np.nan}, ValueError),
-    ({"learning_rate": "fast"}, TypeError),
-    ({"scale": "unit"}, ValueError),
-    ({"scale": None}, TypeError),
-    ({"batch_size": 0}, ValueError),
-    ({"batch_size": 10.0}, TypeError),
-    ({"momentum": 1.0}, ValueError),
-    ({"momentum": -0.1}, ValueError),
-    ({"momentum": None}, TypeError),
-    ({"refresh_epochs": 0}, ValueError),
-    ({"refresh_epochs": 2.0}, TypeError),
-    ({"relabel_epochs": -1}, ValueError),
-    ({"relabel_epochs": 0.5}, TypeError),
-    ({"max_epochs": 0}, ValueError),
-    ({"max_epochs": 1.5}, TypeError),
-    ({"tol": -1.0}, ValueError),
-    ({"tol": np.inf}, ValueError),
-    ({"tol": "small"}, TypeError),
-]
-CHOICE = [
-    ({"choice": "luck"}, ValueError),
-    ({"choice": None}, TypeError),
-]
-HO = [
-    ({"split": "axis"}, ValueError),
-    ({"split": None}, TypeError),
-    ({"n_steps": 1}, ValueError),
-    ({"n_steps": 10**9}, ValueError),
-    ({"n_steps": 10.0}, TypeError),
-    ({"max_epochs": 0}, ValueError),
-    ({"max_epochs": None}, TypeError),
-    ({"on_tie": "last"}, ValueError),
-    ({"on_tie": False}, TypeError),
-    ({"reject_label": 1, "on_tie": "reject", "n_estimators": 2}, ValueError),
-]
-PARTS = [
-    (GREEDY, (GreedyForestClassifier, GreedyForestRegressor)),
-    (CO2, (CO2ForestClassifier, CO2ForestRegressor, CO2TreeClassifier, CO2TreeRegressor)),
-    (CHOICE, (CO2ForestClassifier, CO2ForestRegressor)),
-    (HO, (RandomDecisionForestClassifier,)),
-    (GROWTH, KINDS),
-    (FOREST, KINDS[:5]),
-    (SAMPLES, KINDS[:4]),
-    (CLASSES, (*KINDS[0:5:2], CO2TreeClassifier)),
-    (CRITERION, (GreedyForestClassifier, CO2ForestClassifier, CO2TreeClassifier)),
-]
-CASES = [(kind, *case) for cases, kinds in PARTS for case in cases for kind in kinds]
-
-
-def case_id(value: Any) -> str:
-    return value.__name__ if isinstance(value, type) else str(value)
-
-
-@pytest.fixture
-def _no_growth(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the test fail if ``fit`` starts to work before it has checked."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a tree was grown")
-
-    monkeypatch.setattr(greedy, "grow_tree", refuse)
-
-
-@pytest.mark.usefixtures("_no_growth")
-@pytest.mark.parametrize(("kind", "values", "error"), CASES, ids=case_id)
-def test_bad_value_is_refused_in_three_parts(
-    kind: Any, values: dict[str, Any], error: type[Exception]
-) -> None:
-    estimator = kind(**values)
-    before = dict(vars(estimator))
-    with pytest.raises(error) as caught:
-        estimator.fit(IRIS, CODES)
-    wrong, accepted, advice = str(caught.value).split("; ", 2)
-    names = [name for name in values if wrong.startswith(f"{name}=")]
-    assert len(names) == 1
-    assert str(values[names[0]]) in wrong
-    assert accepted.startswith("give ")
-    assert advice.startswith("try ") or "; try " in advice
-    assert vars(estimator) == before
-
-
-@pytest.mark.usefixtures("_no_growth")
-@each_kind
-def test_values_are_checked_before_the_data(kind: Any) -> None:
-    with pytest.raises(ValueError, match="max_depth=0"):
-        kind(max_depth=0).fit(np.full((3, 2), np.nan), None)
-
-
-@each_kind
-def test_constructor_stores_its_arguments_untouched(kind: Any) -> None:
-    values = dict.fromkeys(kind().get_params(), object())
-    assert vars(kind(**values)) == values
-
-
-@each_kind
-def test_only_the_number_of_trees_may_be_given_by_place(kind: Any) -> None:
-    if "n_estimators" in kind().get_params():
-        assert kind(7).n_estimators == 7
-    with pytest.raises(TypeError, match="positional argument"):
-        kind(7, 8)
+# --- values ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -823,95 +410,6 @@ def test_counts_beyond_any_size_mean_no_limit(values: dict[str, Any]) -> None:
 
 
 # --- transaction ----------------------------------------------------------------------------
-
-
-# Only the main thread, which alone works with one job, is ever interrupted from the keyboard.
-@pytest.mark.parametrize(
-    ("error", "n_jobs"), [(KeyboardInterrupt, 1), (MemoryError, 1), (MemoryError, 2)]
-)
-@pytest.mark.parametrize("warm_start", [False, True])
-@pytest.mark.parametrize("kind", [KINDS[0], KINDS[3], KINDS[4]])
-def test_interrupted_fit_leaves_the_forest_as_it_was(
-    monkeypatch: pytest.MonkeyPatch,
-    kind: Any,
-    error: type[BaseException],
-    warm_start: bool,
-    n_jobs: int,
-) -> None:
-    names = list("abcdefghi")
-    frame = pd.DataFrame(X, columns=names)
-    fitted = kind(3, max_depth=3, warm_start=warm_start, n_jobs=n_jobs, random_state=0)
-    fitted.fit(frame, Y).set_params(n_estimators=8)
-    before, expected = dict(vars(fitted)), said(fitted, frame)
-    n_calls = []
-
-    def interrupt(*arguments: Any) -> Any:
-        n_calls.append(1)
-        if len(n_calls) == 3:
-            raise error
-        return grow_tree(*arguments)
-
-    monkeypatch.setattr(greedy, "grow_tree", interrupt)
-    with pytest.raises(error):
-        fitted.fit(pd.DataFrame(X[:, ::-1], columns=names), np.roll(Y, 7))
-    assert vars(fitted) == before
-    assert np.array_equal(said(fitted, frame), expected)
-
-
-def test_failure_between_two_trees_leaves_no_worker_behind() -> None:
-    def fail(_: Any) -> None:
-        raise OSError("closed pipe")
-
-    n_threads = threading.active_count()
-    with pytest.raises(OSError, match="closed pipe"):
-        CO2ForestClassifier(50, n_jobs=2, random_state=0).fit(X, Y, callback=fail)
-    assert threading.active_count() <= n_threads + 3  # idle threads of the pool, none with work
-    before = time.process_time()
-    time.sleep(0.3)
-    assert time.process_time() - before < 0.15
-
-
-def other_threads_end(n_threads: int, within: float) -> bool:
-    """Wait until there are no more threads than before."""
-    end = time.perf_counter() + within
-    while threading.active_count() > n_threads and time.perf_counter() < end:
-        time.sleep(0.02)
-    return threading.active_count() <= n_threads
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        CO2ForestClassifier(100, n_jobs=1),
-        CO2ForestClassifier(100, n_jobs=2),
-        GreedyForestClassifier(100, split="oc1", n_jobs=2),
-        RandomDecisionForestClassifier(100, split="perceptron", n_jobs=2),
-        CO2TreeClassifier(max_epochs=500, tol=0.0, n_jobs=2),
-    ],
-    ids=name_of,
-)
-def test_interrupt_ends_the_work_of_all_threads(estimator: Any) -> None:
-    rng = np.random.default_rng(0)
-    rows, labels = rng.normal(size=(8000, 20)).astype(np.float32), rng.integers(5, size=8000)
-    fitted = clone(estimator)
-    before, n_threads = dict(vars(fitted)), threading.active_count()
-    sent = []
-
-    def interrupt() -> None:
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(0.3, interrupt)
-    timer.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            fitted.fit(rows, labels)
-        assert time.perf_counter() - sent[0] < 2
-        assert vars(fitted) == before
-        assert other_threads_end(n_threads, within=1.5)
-    finally:
-        timer.cancel()
-        other_threads_end(n_threads, within=60.0)  # what is left must not meet the next test
 
 
 STEPPING = [

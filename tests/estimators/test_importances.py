@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
@@ -88,14 +85,6 @@ def test_the_type_changes_no_tree(model: Any) -> None:
 
 
 @every
-def test_containers_layouts_and_jobs_change_no_bit(model: Any) -> None:
-    wanted = fitted(model).feature_importances_
-    for X in (np.asfortranarray(rows()), sp.csr_matrix(rows()), pd.DataFrame(rows())):
-        assert np.array_equal(fitted(model, X).feature_importances_, wanted)
-    assert np.array_equal(fitted(model, n_jobs=3).feature_importances_, wanted)
-
-
-@every
 def test_constant_columns_get_nothing_and_change_nothing_in_what_is_known(model: Any) -> None:
     found = fitted(model, np.column_stack([rows(), np.full(N_ROWS, 3.0)])).feature_importances_
     assert found[-1] == 0
@@ -120,15 +109,6 @@ def test_models_of_older_releases_go_on_with_weights(model: Any) -> None:
     assert np.array_equal(older.feature_importances_, found.feature_importances_)
     again = older.fit(rows(), targets(model))
     assert np.array_equal(again.feature_importances_, found.feature_importances_)
-
-
-@every
-def test_files_keep_the_importances(model: Any, tmp_path: Path) -> None:
-    found = fitted(model)
-    spinney.save(found, tmp_path / "model")
-    loaded = spinney.load(tmp_path / "model")
-    assert loaded.importance_type == "gain"
-    assert np.array_equal(loaded.feature_importances_, found.feature_importances_)
 
 
 def test_symmetric_effects_count_where_splits_read_one_column() -> None:

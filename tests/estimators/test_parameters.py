@@ -9,8 +9,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-import spinney.ensembles.one_tree as estimator_module
+from spinney.algorithms.tao import optimize_tree
 from spinney.estimators import RandomStructure, TAOTreeClassifier, TAOTreeRegressor
+from tests.spies import replace_everywhere
 
 X, Y = load_iris(return_X_y=True)
 
@@ -102,7 +103,7 @@ def _no_optimiser(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the optimiser was called")
 
-    monkeypatch.setattr(estimator_module, "optimize_tree", refuse)
+    replace_everywhere(monkeypatch, optimize_tree, refuse)
 
 
 @pytest.mark.usefixtures("_no_optimiser")

@@ -16,10 +16,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-import spinney.selection.path as path_module
 from spinney import RegularizationPath, TAOTreeClassifier, TAOTreeRegressor, regularization_path
-from spinney.selection.path import DEFAULT_ALPHAS
-from spinney.selection.row_loss import mean_loss
+from spinney.algorithms.path import optimize_path
+from tests.spies import replace_everywhere
 
 X, Y = load_breast_cancer(return_X_y=True)
 X_FIT, X_VAL, Y_FIT, Y_VAL = train_test_split(X, Y, random_state=0)
@@ -107,7 +106,7 @@ def test_frames_and_sparse_rows_are_accepted() -> None:
 
 def test_default_grid_is_increasing_and_spans_decades() -> None:
     path = regularization_path(classifier(max_iter=2, max_depth=2), X, Y)
-    assert np.array_equal(path.alphas, DEFAULT_ALPHAS)
+    assert np.array_equal(path.alphas, np.geomspace(0.01, 100.0, 9))
     assert np.all(np.diff(path.alphas) > 0)
     assert path.alphas[-1] / path.alphas[0] > 1e3
 
@@ -134,9 +133,14 @@ def test_training_error_is_the_loss_of_the_trace(values: dict[str, Any]) -> None
     weights = np.random.default_rng(0).uniform(0.5, 2, len(Y))
     path = regularization_path(classifier(**values), X, Y, alphas=[0.5], sample_weight=weights)
     tree = path.estimators[0]
-    error = mean_loss(tree, X, Y, weights).mean
-    assert path.train_error[0] == error
-    assert error == pytest.approx(tree.trace_.loss[-1] / weights.sum())
+    assert path.train_error[0] == pytest.approx(tree.trace_.loss[-1] / weights.sum())
+    if tree.loss == "zero_one":
+        losses = tree.predict(X) != Y
+    else:
+        losses = -np.log(tree.predict_proba(X)[np.arange(len(Y)), Y])
+    if tree.class_weight == "balanced":
+        weights = weights * (weights.sum() / (2 * np.bincount(Y, weights)))[Y]
+    assert path.train_error[0] == pytest.approx(np.average(losses, weights=weights))
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber"])
@@ -249,7 +253,7 @@ def _no_optimiser(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the optimiser was called")
 
-    monkeypatch.setattr(path_module, "optimize_path", refuse)
+    replace_everywhere(monkeypatch, optimize_path, refuse)
 
 
 @pytest.mark.parametrize(

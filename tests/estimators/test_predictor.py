@@ -10,22 +10,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from spinney import MissingValuesWarning, TAOForestClassifier
-from tests.export.models import BUILDERS, fitted, rows_for
-
-
-@pytest.mark.parametrize("name", BUILDERS)
-def test_compiled_models_have_the_bits_of_the_estimator(name):
-    model, X = fitted(name), rows_for(name)
-    predictor = model.compile()
-    wanted = model.predict(X)
-    found = predictor(X)
-    assert found.dtype == wanted.dtype
-    assert found.shape == wanted.shape
-    assert np.array_equal(found, wanted)
-    assert all(np.array_equal(predictor(X[row]), wanted[row]) for row in range(40))
-    if hasattr(model, "predict_proba"):
-        assert np.array_equal(predictor.predict_proba(X), model.predict_proba(X))
-        assert np.array_equal(predictor.predict_proba(X[3]), model.predict_proba(X[3:4])[0])
+from tests.contracts.served import fitted, rows_for
 
 
 def test_layout_and_type_of_rows_change_nothing():
@@ -60,12 +45,6 @@ def test_later_fits_leave_a_compiled_model_as_it_was():
     assert (predictor(X) == before).all()
 
 
-def test_compiled_models_can_be_pickled():
-    X = rows_for("samme")
-    predictor = fitted("samme").compile()
-    assert (pickle.loads(pickle.dumps(predictor))(X) == predictor(X)).all()
-
-
 @pytest.mark.parametrize(
     ("rows", "text"),
     [
@@ -78,11 +57,6 @@ def test_compiled_models_can_be_pickled():
 def test_rows_that_are_wrong_are_refused(rows, text):
     with pytest.raises(ValueError, match=text):
         fitted("tree").compile()(rows)
-
-
-def test_unfitted_models_cannot_be_compiled():
-    with pytest.raises(ValueError, match="not fitted"):
-        TAOForestClassifier().compile()
 
 
 def test_no_rows_give_no_predictions():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,11 +34,12 @@ from spinney import (
     TAOTreeClassifier,
     refine_leaves,
 )
+from spinney.algorithms.leaves import solve_leaves
 from spinney.data import as_rows
 from spinney.data.tables import encode_training, read_table
-from spinney.estimators import refine
 from spinney.tree.forest import Forest
 from tests import reference
+from tests.spies import replace_everywhere
 
 X_TRAIN, X_TEST, Y_TRAIN, Y_TEST = train_test_split(*load_digits(return_X_y=True), random_state=0)
 X_R, Y_R = load_diabetes(return_X_y=True)
@@ -95,16 +94,6 @@ def test_leaves_solve_the_normal_equations():
     assert refined.leaf_values_ == pytest.approx(judge, rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "squared_error", "log_loss"])
-def test_probabilities_behave(loss):
-    forest = RandomForestClassifier(10, max_depth=4, random_state=0).fit(X_TRAIN, Y_TRAIN)
-    refined = refine_leaves(forest, X_TRAIN, Y_TRAIN, loss=loss)
-    shares = refined.predict_proba(X_TEST)
-    assert shares.sum(axis=1) == pytest.approx(1.0)
-    assert np.array_equal(refined.classes_[shares.argmax(axis=1)], refined.predict(X_TEST))
-    assert refined.decision_function(X_TEST).shape == (len(X_TEST), 10)
-
-
 def test_two_classes_and_names():
     X, y = make_classification(200, random_state=0)
     names = np.where(y, "yes", "no")
@@ -136,19 +125,6 @@ def test_one_step_on_an_fao_forest_changes_little():
     refined = refine_leaves(forest, X_TRAIN, Y_TRAIN, leaf_alpha=2.0)
     agree = refined.predict(X_TEST) == forest.predict(X_TEST)
     assert agree.mean() > 0.97
-
-
-def test_refined_forests_can_be_pickled():
-    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X_TRAIN, Y_TRAIN)
-    refined = refine_leaves(forest, X_TRAIN, Y_TRAIN)
-    copy = pickle.loads(pickle.dumps(refined))
-    assert np.array_equal(copy.predict(X_TEST), refined.predict(X_TEST))
-
-
-def test_threads_change_nothing():
-    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X_TRAIN, Y_TRAIN)
-    one, two = (refine_leaves(forest, X_TRAIN, Y_TRAIN, n_jobs=n) for n in (1, 3))
-    assert np.array_equal(one.leaf_values_, two.leaf_values_)
 
 
 def test_what_is_no_forest_is_refused():
@@ -224,18 +200,17 @@ def test_leaf_alpha_can_be_searched():
     assert search.best_estimator_.forest is forest
 
 
-def test_an_interrupted_fit_changes_nothing(monkeypatch):
+def test_an_interrupted_fit_changes_nothing():
     forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X_TRAIN, Y_TRAIN)
     refined = refine_leaves(forest, X_TRAIN, Y_TRAIN)
-    before = refined.predict_proba(X_TEST)
+    before = dict(vars(refined))
 
-    def interrupt(*_):
+    def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("spinney.estimators.refine.solve_leaves", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        refined.fit(X_TRAIN[:50], Y_TRAIN[:50])
-    assert np.array_equal(refined.predict_proba(X_TEST), before)
+        refined.fit(X_TRAIN[:50], Y_TRAIN[:50], callback=interrupt)
+    assert vars(refined) == before
 
 
 def test_bagged_trees_read_frames_and_sparse_rows():
@@ -322,13 +297,12 @@ def noise():
 def leaves_of_fit(forest, X, y, weights, monkeypatch):
     """Leaves that `refine_leaves` hands to its solver, one row a tree, and the refined forest."""
     handed = []
-    real = refine.solve_leaves
 
     def solve(task, leaves, *rest):
         handed.append(leaves)
-        return real(task, leaves, *rest)
+        return solve_leaves(task, leaves, *rest)
 
-    monkeypatch.setattr(refine, "solve_leaves", solve)
+    replace_everywhere(monkeypatch, solve_leaves, solve)
     refined = refine_leaves(forest, X, y, sample_weight=weights)
     return handed[0], refined
 

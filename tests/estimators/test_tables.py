@@ -40,9 +40,8 @@ from spinney import (
 )
 from spinney.data.tables import TableEncoding
 from spinney.data.validation import as_float32
-from tests.estimators.test_bad_input import ESTIMATORS, FORESTS, IDS, IDS_OF_FORESTS
+from tests.contracts.few_rows import every
 
-every = pytest.mark.parametrize("estimator", ESTIMATORS + FORESTS, ids=IDS + IDS_OF_FORESTS)
 TREE = TAOTreeClassifier(max_depth=3, max_iter=5, random_state=0)
 REGRESSOR = TAOTreeRegressor(max_depth=3, max_iter=5, random_state=0)
 FOREST = TAOForestClassifier(3, max_depth=3, max_iter=5, random_state=0)

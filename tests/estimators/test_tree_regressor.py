@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.datasets import load_diabetes
 from sklearn.tree import DecisionTreeRegressor
 
@@ -84,22 +82,6 @@ def test_constant_target_gives_one_leaf() -> None:
     assert tree.predict(X) == pytest.approx(np.full(len(X), 2.5))
 
 
-@pytest.mark.parametrize("values", [{}, {"split": "axis"}, {"init": "cart"}], ids=str)
-def test_weight_k_equals_the_row_repeated(values: dict[str, Any]) -> None:
-    counts = np.random.default_rng(3).integers(0, 4, size=len(X))
-    weighted = regressor(**values).fit(X, Y, sample_weight=counts)
-    repeated = regressor(**values).fit(np.repeat(X, counts, axis=0), np.repeat(Y, counts))
-    assert weighted.predict(X) == pytest.approx(repeated.predict(X), abs=1e-5)
-
-
-@all_ways
-def test_weight_zero_equals_the_row_left_out(values: dict[str, Any]) -> None:
-    kept = np.random.default_rng(3).random(len(X)) < 0.7
-    weighted = regressor(**values).fit(X, Y2, sample_weight=kept.astype(float))
-    without = regressor(**values).fit(X[kept], Y2[kept])
-    assert weighted.tree_.same_as(without.tree_)
-
-
 def test_cart_start_is_never_made_worse() -> None:
     for seed in range(3):
         cart = DecisionTreeRegressor(max_depth=4, random_state=seed).fit(X, Y)
@@ -119,38 +101,6 @@ def test_warm_start_goes_on_and_refuses_other_outputs() -> None:
     assert tree.fit(X, Y).n_iter_ > n_first
     with pytest.raises(ValueError, match=r"goes on from trees of 1 outputs but y has 2"):
         tree.fit(X, Y2)
-
-
-@all_ways
-def test_number_of_threads_changes_nothing(values: dict[str, Any]) -> None:
-    one = regressor(n_jobs=1, **values).fit(X, Y2)
-    two = regressor(n_jobs=2, **values).fit(X, Y2)
-    assert one.tree_.same_as(two.tree_)
-    assert np.array_equal(one.predict(X), two.predict(X))
-
-
-@all_ways
-def test_order_and_precision_of_the_copy_change_nothing(values: dict[str, Any]) -> None:
-    rows = X.astype(np.float32)
-    expected = regressor(**values).fit(rows, Y).tree_
-    assert regressor(**values).fit(np.asfortranarray(rows), Y).tree_.same_as(expected)
-    assert regressor(**values).fit(rows.astype(np.float64), Y).tree_.same_as(expected)
-
-
-def test_dense_and_sparse_rows_are_predicted_alike() -> None:
-    rows = np.where(np.abs(X) < 0.02, 0, X).astype(np.float32)
-    for values in ({}, {"leaf": "linear"}):
-        tree = regressor(**values).fit(sp.csr_matrix(rows), Y)
-        assert tree.score(rows, Y) > 0.3
-        assert np.array_equal(tree.apply(rows), tree.apply(sp.csr_matrix(rows)))
-        assert tree.predict(rows) == pytest.approx(tree.predict(sp.csr_matrix(rows)), rel=1e-6)
-
-
-@all_ways
-def test_pickling_keeps_predictions(values: dict[str, Any]) -> None:
-    tree = regressor(**values).fit(X, Y2)
-    copy = pickle.loads(pickle.dumps(tree))
-    assert np.array_equal(copy.predict(X), tree.predict(X))
 
 
 def test_leaf_penalty_l2_keeps_small_weights_that_l1_removes():

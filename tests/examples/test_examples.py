@@ -60,6 +60,7 @@ SMALLER: dict[str, Callable[[ModuleType, pytest.MonkeyPatch], None]] = {
 ARGUMENTS = {"tune_with_optuna": ["--trials", "3", "--rows", "600"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
 def test_example_runs_prints_and_draws_what_it_promises(
     name: str,
@@ -77,6 +78,7 @@ def test_example_runs_prints_and_draws_what_it_promises(
     assert {picture.name for picture in tmp_path.glob("*.png")} == promised
 
 
+@pytest.mark.slow
 def test_plots_of_every_kind_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = loaded("plots")
     smaller_digits(module, monkeypatch)
@@ -86,6 +88,7 @@ def test_plots_of_every_kind_are_drawn(tmp_path: Path, monkeypatch: pytest.Monke
     assert all(path.stat().st_size > 12_000 for path in drawn)  # empty axes have 9,000 bytes
 
 
+@pytest.mark.slow
 def test_tuning_finds_nothing_worse_than_guessing(capsys: pytest.CaptureFixture[str]) -> None:
     loaded("tune_with_optuna").main(ARGUMENTS["tune_with_optuna"])
     printed = capsys.readouterr().out

@@ -16,11 +16,11 @@ from spinney.export.c.literals import escape
 from spinney.export.c.tables import quantised
 from spinney.export.export_forest import export_forest
 from spinney.tree.forest import Forest
-from tests.export.models import BUILDERS, fitted, rows_for, with_holes
+from tests.contracts.served import SERVED, fitted, rows_for, with_holes
 from tests.export.programs import FUSED, Program, build, compilers, needs_compiler
 from tests.export.trees import as_regressor, integer_rows, integer_tree, on_hyperplanes
 
-MODELS = list(BUILDERS)
+MODELS = list(SERVED)
 
 
 @pytest.fixture(scope="module")

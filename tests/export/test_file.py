@@ -27,9 +27,9 @@ import spinney
 from spinney import DamagedFileError, from_dict, load, save, to_dict
 from spinney.export.fitted import check_fitted, fitted_names
 from spinney.storage import read_container, write_container
-from tests import small_models
 from tests.bits import differences
-from tests.small_models import ESTIMATORS, MAKERS, answers, classes, rows, small_model
+from tests.compat import models as small_models
+from tests.compat.models import ESTIMATORS, MAKERS, answers, classes, rows, small_model
 
 each_family = pytest.mark.parametrize("name", sorted(MAKERS))
 each_estimator = pytest.mark.parametrize("name", ESTIMATORS)

@@ -14,7 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 import spinney
 from spinney import DamagedFileError, from_dict, to_dict
 from spinney.images import NeighborFeatures, PixelLabeler
-from tests.small_models import pictures, small_model
+from tests.compat.models import pictures, small_model
 
 FITTED = ("model", "fitted")
 PARAMETERS = ("model", "parameters")

@@ -15,9 +15,9 @@ from spinney import MissingValuesWarning, TAOForestClassifier, TAOTreeClassifier
 from spinney.export.export_forest import export_forest
 from spinney.export.onnx.leaves import choose_encoding
 from spinney.tree.forest import Forest
-from tests.export.models import BUILDERS, fitted, rows_for, with_holes
+from tests.compat.models import small_model
+from tests.contracts.served import SERVED, fitted, rows_for, with_holes
 from tests.export.trees import as_regressor, integer_rows, integer_tree, on_hyperplanes
-from tests.small_models import small_model
 
 
 def run(model, X, **options):
@@ -30,10 +30,13 @@ def run(model, X, **options):
     return dict(zip(names, session.run(None, {"X": given}), strict=True))
 
 
+# In a hurry each model is asked in one of the three ways.
 CASES = [
-    (name, encoding, dtype)
-    for name in BUILDERS
-    for encoding, dtype in (("gather", "float64"), ("gemm", "float64"), ("auto", "float32"))
+    pytest.param(name, encoding, dtype, marks=[] if number % 3 == place else pytest.mark.slow)
+    for number, name in enumerate(SERVED)
+    for place, (encoding, dtype) in enumerate(
+        (("gather", "float64"), ("gemm", "float64"), ("auto", "float32"))
+    )
 ]
 
 

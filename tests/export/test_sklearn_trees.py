@@ -13,7 +13,7 @@ from sklearn.tree import export_text, plot_tree
 
 from spinney import MissingValuesWarning, TAOTreeClassifier, to_sklearn
 from spinney.export.boundary import axis_thresholds, sum_thresholds
-from tests.export.models import fitted, rows_for, with_holes
+from tests.contracts.served import fitted, rows_for, with_holes
 
 SAME = [
     "axis tree",

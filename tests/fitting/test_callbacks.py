@@ -1,4 +1,4 @@
-"""Callbacks hear of every part in order, may end the fit, and change nothing else."""
+"""What events hold, what stopping means to each algorithm, and how callbacks are passed on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 import sklearn
 from joblib import parallel_config
-from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -23,7 +22,8 @@ from spinney import FAOForestClassifier, FAOForestRegressor, FitEvent, GreedyFor
 from spinney.estimators import TAOTreeRegressor
 from spinney.images import PixelLabeler
 from tests.bits import differences, same
-from tests.small_fits import FITS, IRIS, NUMBERS, SPARSE, VALIDATION, StopAt, every, fit, part_of
+from tests.contracts.cases import IRIS, NUMBERS, SPARSE, VALIDATION
+from tests.contracts.listened import StopAt, fit
 
 
 def events_of(name: str, **parameters: Any) -> list[FitEvent]:
@@ -34,43 +34,6 @@ def events_of(name: str, **parameters: Any) -> list[FitEvent]:
 
 def timeless(events: list[FitEvent]) -> list[FitEvent]:
     return [replace(event, seconds=0.0, restored=False) for event in events]
-
-
-# --- what is heard --------------------------------------------------------------------------------
-
-
-@every
-def test_every_part_is_told_in_order(name: str) -> None:
-    estimator, _, _, n_events = FITS[name]
-    events = events_of(name)
-    assert len(events) == n_events
-    assert {event.estimator for event in events} == {type(estimator).__name__}
-    assert {event.part for event in events} == {part_of(name)}
-    n_a_forest = 3 if name.startswith("fao") else n_events
-    assert [event.number for event in events] == [1 + n % n_a_forest for n in range(n_events)]
-    assert {event.total for event in events} == {n_a_forest}
-    seconds = [event.seconds for event in events]
-    assert seconds == sorted(seconds)
-    assert seconds[0] > 0
-    assert not any(event.restored for event in events)
-
-
-@every
-def test_what_is_told_does_not_depend_on_the_number_of_jobs(name: str) -> None:
-    assert timeless(events_of(name, n_jobs=1)) == timeless(events_of(name, n_jobs=2))
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("name", ["bagged", "fao", "greedy", "tree"])
-def test_the_thread_that_fits_is_the_one_that_hears(name: str, n_jobs: int) -> None:
-    heard: list[int] = []
-    fit(name, lambda _: heard.append(threading.get_ident()), n_jobs=n_jobs)
-    assert set(heard) == {threading.get_ident()}
-
-
-@every
-def test_listening_changes_no_bit(name: str) -> None:
-    assert differences(fit(name), fit(name, lambda _: False)) == []
 
 
 def test_events_hold_what_is_known() -> None:
@@ -114,37 +77,6 @@ def test_the_validation_loss_of_forests_is_that_of_the_model_so_far(last: int) -
     wanted = np.eye(3)[codes]
     gaps = np.where(wanted > 0, np.maximum(1 - scores, 0), np.maximum(scores, 0))
     assert stop.told[-1].validation == pytest.approx((gaps**2).sum(axis=1).mean(), rel=1e-6)
-
-
-# --- stopping -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("last", [1, 3])
-@pytest.mark.parametrize(
-    "name", ["bagged", "bagged path", "boosted", "gradient", "co2", "ho", "greedy"]
-)
-def test_a_stop_keeps_the_trees_so_far(name: str, last: int, n_jobs: int) -> None:
-    whole, stopped = fit(name), fit(name, StopAt(last), n_jobs=n_jobs)
-    assert len(stopped) == last
-    assert same(list(stopped.trees_), list(whole.trees_[:last]))
-    assert stopped.stopped_by_callback_ is True
-    if name != "bagged path":  # a path of penalties depends on how many trees share it
-        stopped.n_estimators = last
-        assert differences(fit(name, n_estimators=last), stopped) == ["stopped_by_callback_"]
-
-
-@every
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_nothing_is_told_after_a_stop(name: str, n_jobs: int) -> None:
-    n_events = FITS[name][3]
-    for last in {1, (n_events + 1) // 2, n_events}:
-        stop = StopAt(last)
-        model = fit(name, stop, n_jobs=n_jobs)
-        assert len(stop.told) == last
-        assert timeless(stop.told) == timeless(events_of(name))[:last]
-        assert model.stopped_by_callback_
-        assert model.predict(FITS[name][1][0]).shape[0] == FITS[name][1][0].shape[0]
 
 
 @pytest.mark.parametrize("name", ["fao", "fao judged", "fao of numbers"])
@@ -220,16 +152,6 @@ def test_early_stopping_goes_on_beside_a_callback() -> None:
     assert early.n_iter_ == 1 + np.argmin(early.validation_losses_)
 
 
-@pytest.mark.parametrize("name", ["bagged", "bagged path", "boosted", "gradient", "greedy"])
-def test_a_warm_start_goes_on_after_a_stop(name: str) -> None:
-    _, data, arguments, _ = FITS[name]
-    model = fit(name, StopAt(2), warm_start=True)
-    told: list[FitEvent] = []
-    model.fit(*data, **arguments, callback=told.append)
-    assert [event.number for event in told] == [3, 4]
-    assert differences(fit(name, warm_start=True), model) == []
-
-
 def test_refit_leaves_the_forests_after_a_stop_as_they_are() -> None:
     whole, stopped = fit("fao"), fit("fao")
     whole.refit(*IRIS)
@@ -242,46 +164,6 @@ def test_refit_leaves_the_forests_after_a_stop_as_they_are() -> None:
 
 def test_numpy_may_say_stop() -> None:
     assert len(fit("greedy", lambda event: np.bool_(event.number == 2))) == 2
-
-
-@every
-def test_the_flag_is_kept_by_files_and_reset_by_the_next_fit(name: str, tmp_path: Any) -> None:
-    estimator, data, arguments, _ = FITS[name]
-    assert estimator.stopped_by_callback_ is False
-    model = fit(name, StopAt(1))
-    spinney.save(model, tmp_path / "model")
-    for copy in (spinney.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
-        assert copy.stopped_by_callback_ is True
-        assert differences(model, copy) == []
-    assert clone(model).stopped_by_callback_ is False
-    model.fit(*data, **arguments)
-    assert model.stopped_by_callback_ is False
-    assert differences(model, fit(name)) == []
-
-
-# --- failing --------------------------------------------------------------------------------------
-
-
-@every
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, SystemExit])
-def test_an_error_in_a_callback_leaves_the_estimator_as_it_was(
-    name: str, n_jobs: int, error: type[BaseException]
-) -> None:
-    _, data, arguments, n_events = FITS[name]
-    model = fit(name, n_jobs=n_jobs)
-    before, n_threads = dict(vars(model)), threading.active_count()
-    told: list[FitEvent] = []
-
-    def fail(event: FitEvent) -> None:
-        told.append(event)
-        if len(told) == (n_events + 1) // 2:
-            raise error("no more")
-
-    with pytest.raises(error, match="no more"):
-        model.fit(*data, **arguments, callback=fail)
-    assert vars(model) == before
-    assert threading.active_count() <= n_threads + 3  # idle threads of the pool
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -312,65 +194,7 @@ def test_an_answer_must_be_true_false_or_none(answer: Any) -> None:
         fit("greedy", lambda _: answer)
 
 
-@every
-def test_what_is_no_function_is_refused_before_any_work(name: str) -> None:
-    estimator, _, _, _ = FITS[name]
-    with pytest.raises(TypeError, match=r"callback=3 is of type int; give a function"):
-        clone(estimator).fit("no rows", None, callback=3)
-
-
-# --- with a checkpoint ----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def _always_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every state and part is written at once."""
-    from spinney.fitting.checkpoint import checkpoint
-
-    monkeypatch.setattr(checkpoint, "WRITING_SHARE", 1.0)
-
-
-@every
-@pytest.mark.usefixtures("_always_due")
-def test_a_stopped_fit_is_resumed_without_the_callback(name: str, tmp_path: Any) -> None:
-    n_events = FITS[name][3]
-    whole = fit(name)
-    for last in {1, (n_events + 1) // 2, n_events}:
-        path = tmp_path / f"{last}.checkpoint"
-        stopped = fit(name, StopAt(last), path)
-        assert differences(stopped, fit(name, StopAt(last))) == []
-        assert differences(whole, fit(name, checkpoint=path)) == []
-
-
-@every
-@pytest.mark.usefixtures("_always_due")
-def test_what_a_checkpoint_gives_back_is_told_again(name: str, tmp_path: Any) -> None:
-    n_events = FITS[name][3]
-    path = tmp_path / "fit.checkpoint"
-    # Means of hyperplanes are taken at the end, and then in the checkpoint.
-    values = {"average_last": 1} if name == "fao judged" else {}
-    fit(name, StopAt((n_events + 1) // 2), path, **values)
-    told: list[FitEvent] = []
-    fit(name, told.append, path, **values)
-    assert timeless(told) == timeless(events_of(name, **values))
-    n_restored = sum(event.restored for event in told)
-    assert [event.restored for event in told] == [n < n_restored for n in range(n_events)]
-    assert n_restored > 0
-
-
-@every
-@pytest.mark.usefixtures("_always_due")
-def test_a_stop_before_the_end_of_a_checkpoint_gives_the_same_model(
-    name: str, tmp_path: Any
-) -> None:
-    path = tmp_path / "fit.checkpoint"
-    fit(name, checkpoint=path)
-    for last in (1, FITS[name][3]):
-        assert differences(fit(name, StopAt(last)), fit(name, StopAt(last), path)) == []
-    assert differences(fit(name), fit(name, checkpoint=path)) == []
-
-
-@pytest.mark.usefixtures("_always_due")
+@pytest.mark.usefixtures("always_due")
 def test_an_error_in_a_callback_leaves_a_checkpoint_to_go_on_from(tmp_path: Any) -> None:
     def fail(event: FitEvent) -> None:
         if event.number == 2:
@@ -381,9 +205,6 @@ def test_an_error_in_a_callback_leaves_a_checkpoint_to_go_on_from(tmp_path: Any)
         with pytest.raises(KeyboardInterrupt):
             fit(name, fail, path)
         assert differences(fit(name), fit(name, checkpoint=path)) == []
-
-
-# --- around estimators ----------------------------------------------------------------------------
 
 
 def test_a_pipeline_passes_the_callback_on() -> None:

@@ -18,7 +18,9 @@ from sklearn.preprocessing import StandardScaler
 import spinney
 from spinney import FAOForestClassifier, GreedyForestClassifier, TAOTreeClassifier
 from tests.bits import differences
-from tests.small_fits import FITS, IRIS, StopAt, every, fit, part_of
+from tests.contracts.cases import IRIS
+from tests.contracts.listened import LISTENED as FITS
+from tests.contracts.listened import StopAt, every, fit, part_of
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
 

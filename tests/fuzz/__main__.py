@@ -23,9 +23,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import spinney
+from tests.compat.models import MAKERS, small_model
 from tests.fuzz.judge import LOADED, REFUSED, UNASKED, judge
 from tests.fuzz.mutants import kind_of, mutant
-from tests.small_models import MAKERS, small_model
 
 UNCHANGED = "unchanged"
 GOOD = (REFUSED, LOADED, UNASKED, UNCHANGED)

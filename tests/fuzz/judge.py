@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 
 import spinney
-from spinney.ensembles.tree_start import unfrozen
-from spinney.estimators.model import Model
 from spinney.export.document import encode_model
 from spinney.images import NeighborFeatures, PixelLabeler
-from tests.small_models import answers
+from tests.compat.models import answers
 
 REFUSED, LOADED, UNASKED = "refused", "loaded", "loaded, refuses to predict"
 MOST_COLUMNS = 10_000
@@ -53,10 +52,12 @@ def trees_of(model: Any) -> list[spinney.Tree]:
     if isinstance(model, spinney.RefinedForestClassifier | spinney.RefinedForestRegressor):
         return trees_of(model.forest)
     if isinstance(model, PixelLabeler):
-        return trees_of(unfrozen(getattr(model, "estimator_", None)))
-    if isinstance(model, Model) and hasattr(model, "forest_"):
+        return trees_of(getattr(model, "estimator_", None))
+    if isinstance(model, FrozenEstimator):
+        return trees_of(model.estimator)
+    if hasattr(model, "forest_"):
         return list(model.forest_.trees)
-    return [model.tree_] if isinstance(model, Model) and hasattr(model, "tree_") else []
+    return [model.tree_] if hasattr(model, "tree_") else []
 
 
 def check_slowly(tree: spinney.Tree) -> None:

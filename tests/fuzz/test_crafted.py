@@ -10,8 +10,8 @@ import pytest
 import spinney
 from spinney.export.document import encode_model
 from spinney.storage import DamagedFileError, read_container, write_container
+from tests.compat.models import small_model
 from tests.fuzz.mutants import assemble, disassemble
-from tests.small_models import small_model
 
 
 def edited(name, place, value):

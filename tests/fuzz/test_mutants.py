@@ -18,10 +18,10 @@ from hypothesis.extra import numpy as hnp
 import spinney
 from spinney.export.document import decode_model, encode_model
 from spinney.storage.layout import DTYPES
+from tests.compat.models import answers, small_model
 from tests.fuzz import __main__ as fuzz
 from tests.fuzz.judge import LOADED, REFUSED, check_slowly, judge
 from tests.fuzz.mutants import kind_of, mutant
-from tests.small_models import answers, small_model
 
 N_SHORT = 400
 

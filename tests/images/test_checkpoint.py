@@ -13,7 +13,6 @@ from spinney import (
     GreedyForestClassifier,
     TAOTreeClassifier,
 )
-from spinney.fitting.checkpoint import checkpoint as module
 from spinney.images import PixelLabeler, labelling
 from spinney.storage.journal import Journal, Record
 from tests.bits import differences
@@ -25,12 +24,6 @@ ESTIMATORS = {
     "fao": FAOForestClassifier(2, 2, max_depth=2, max_iter=3),
     "tree": TAOTreeClassifier(max_depth=3, max_iter=3, random_state=5),
 }
-
-
-@pytest.fixture
-def always_due(monkeypatch):
-    """Every state is written, whatever it costs."""
-    monkeypatch.setattr(module, "WRITING_SHARE", 1.0)
 
 
 def labeler(estimator=ESTIMATORS["greedy"], **options):

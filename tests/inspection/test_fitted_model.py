@@ -19,8 +19,8 @@ from spinney.inspection.fitted_model import FittedModel, fitted_estimator, fitte
 from spinney.inspection.plotting import plot_tree
 from spinney.inspection.report.rows import answered_rows
 from spinney.tree import Tree
+from tests.compat.models import FORESTS, classes, numbers, rows, small_model, table
 from tests.inspection.plotting.models import rows_for
-from tests.small_models import FORESTS, classes, numbers, rows, small_model, table
 
 
 def forest_inside(model: Any) -> Any:

@@ -22,8 +22,9 @@ from spinney.estimators import TAOTreeClassifier
 from spinney.fitting.progress import Progress, display, screen
 from spinney.fitting.progress.display import EveryPart, LiveBar, display_for
 from spinney.fitting.progress.words import clock, line_of
+from tests.contracts.listened import LISTENED as FITS
+from tests.contracts.listened import StopAt, every, part_of
 from tests.fitting.progress.test_screen import FakeTerminal
-from tests.small_fits import FITS, StopAt, every, part_of
 
 IRIS = load_iris(return_X_y=True)
 CONTROL = re.compile(r"[^\x20-\x7e\n]")
@@ -154,6 +155,7 @@ print("result")
 """
 
 
+@pytest.mark.slow
 def test_a_real_terminal_and_a_real_pipe_are_told_apart() -> None:
     parent, child = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "PYTHONIOENCODING": "utf-8"}

@@ -22,7 +22,9 @@ from spinney import (
 from spinney.data.tables.typical import typical_of_numbers
 from spinney.inspection.explanations.attribution import MOST_EXACT, MOST_ORDERS, attribute
 from spinney.inspection.explanations.words import signed
-from tests.export.models import BUILDERS, fitted, rows_for
+from tests.compat.models import FORESTS, rows, small_model
+from tests.compat.models import table as small_table
+from tests.contracts.served import SERVED, fitted, rows_for
 from tests.inspection.explanations.test_tables import MODELS, labels, table
 from tests.inspection.explanations.trees import (
     as_regressor,
@@ -31,8 +33,6 @@ from tests.inspection.explanations.trees import (
     with_linear_leaves,
 )
 from tests.reference import path_of_row, shapley_values
-from tests.small_models import FORESTS, rows, small_model
-from tests.small_models import table as small_table
 from tests.strategies import forests_with_rows, trees_with_rows
 
 
@@ -59,7 +59,7 @@ def test_columns_add_up_to_the_difference_for_every_family(name):
         check_sums(explain(model, X[number : number + 1]))
 
 
-@pytest.mark.parametrize("name", sorted(set(BUILDERS) - {"refined extra trees"}))
+@pytest.mark.parametrize("name", sorted(set(SERVED) - {"refined extra trees"}))
 def test_columns_add_up_to_the_difference_for_every_kind(name):
     model = fitted(name)
     data = None if hasattr(model, "typical_") else rows_for(name)[:240]

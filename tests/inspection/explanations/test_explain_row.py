@@ -17,10 +17,10 @@ from sklearn.linear_model import LogisticRegression
 
 import spinney
 from spinney import TAOForestClassifier, TAOTreeClassifier, explain
-from tests.export.models import fitted, rows_for
+from tests.compat.models import FORESTS, classes, rows, small_model
+from tests.contracts.served import fitted, rows_for
 from tests.inspection.explanations.trees import as_classifier, as_regressor, diagonal_tree, tree_of
 from tests.reference import path_of_row
-from tests.small_models import FORESTS, classes, rows, small_model
 from tests.strategies import trees_with_rows
 
 MORE = ("linear tree", "soft linear forest", "linear forest regressor", "ho that rejects")

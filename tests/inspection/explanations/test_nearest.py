@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from spinney import TAOTreeClassifier, nearest_change
 from spinney.data import as_rows
 from spinney.tree.route import apply, outputs
-from tests.export.models import BUILDERS, fitted, rows_for
+from tests.contracts.served import SERVED, fitted, rows_for
 from tests.inspection.explanations.trees import (
     as_classifier,
     as_regressor,
@@ -27,7 +27,7 @@ from tests.inspection.explanations.trees import (
 from tests.reference import least_change
 from tests.strategies import quarters, trees
 
-FINE = sorted(set(BUILDERS) - {"tree of one leaf", "wide tree", "wide linear tree"})
+FINE = sorted(set(SERVED) - {"tree of one leaf", "wide tree", "wide linear tree"})
 ONE_A_FAMILY = (
     "tree",
     "linear tree",

@@ -12,8 +12,8 @@ from spinney import TAOForestClassifier, explain
 from spinney.inspection.explanations import pushes
 from spinney.inspection.explanations.pushes import pushes_of
 from spinney.inspection.fitted_model import fitted_model
+from tests.compat.models import FORESTS, rows, small_model
 from tests.inspection.explanations.test_tables import MODELS, table
-from tests.small_models import FORESTS, rows, small_model
 
 
 @pytest.mark.parametrize("name", FORESTS)

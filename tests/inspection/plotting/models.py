@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tests.small_models import classes, numbers, rows
+from tests.compat.models import classes, numbers, rows
 
 
 def rows_for(model: Any) -> Any:

@@ -11,7 +11,7 @@ import pytest
 
 import spinney.plotting
 from spinney.inspection.plotting.canvas import axes_or_new, figure_of, log_scale
-from tests.small_models import small_model
+from tests.compat.models import small_model
 
 
 def test_importing_the_library_imports_neither_plots_nor_matplotlib() -> None:

@@ -14,8 +14,8 @@ from sklearn.datasets import make_moons
 
 import spinney
 from spinney.inspection.plotting import DecisionRegionsDisplay
+from tests.compat.models import classes, numbers, rows, small_model
 from tests.inspection.plotting.models import draw, trees_in
-from tests.small_models import classes, numbers, rows, small_model
 
 X, Y = make_moons(120, noise=0.2, random_state=0)
 NUMBERS = np.sin(2 * X[:, 0]) + X[:, 1]

@@ -9,8 +9,8 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.metrics import log_loss, mean_absolute_error, root_mean_squared_error, zero_one_loss
 
 from spinney.inspection.plotting import ErrorCurveDisplay
+from tests.compat.models import FORESTS, classes, rows, small_model
 from tests.inspection.plotting.models import draw, rows_for, targets_for
-from tests.small_models import FORESTS, classes, rows, small_model
 
 
 @pytest.mark.parametrize("name", FORESTS)

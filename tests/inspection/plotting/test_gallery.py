@@ -13,8 +13,8 @@ from spinney.inspection.plotting import HyperplaneGalleryDisplay
 from spinney.inspection.plotting.gallery import impurity_decreases
 from spinney.tree import from_sklearn
 from tests import reference
+from tests.compat.models import FORESTS, classes, numbers, rows, small_model
 from tests.inspection.plotting.models import draw, rows_at_nodes, rows_for, targets_for, trees_in
-from tests.small_models import FORESTS, classes, numbers, rows, small_model
 
 each_model = pytest.mark.parametrize("name", FORESTS)
 gallery = HyperplaneGalleryDisplay.from_estimator

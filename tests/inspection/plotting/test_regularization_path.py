@@ -7,8 +7,8 @@ import pytest
 
 from spinney import TAOForestClassifier, TAOTreeClassifier, TAOTreeRegressor, regularization_path
 from spinney.inspection.plotting import RegularizationPathDisplay
+from tests.compat.models import classes, numbers, rows, small_model
 from tests.inspection.plotting.models import draw
-from tests.small_models import classes, numbers, rows, small_model
 
 
 def line(ax, label: str):

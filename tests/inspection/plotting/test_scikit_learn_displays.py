@@ -18,8 +18,8 @@ from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 from sklearn.model_selection import LearningCurveDisplay, learning_curve
 
 import spinney
+from tests.compat.models import FORESTS, rows, small_model
 from tests.inspection.plotting.models import draw, rows_for, targets_for
-from tests.small_models import FORESTS, rows, small_model
 
 FAST = {"max_iter": 2, "random_state": 0}
 BOOSTED = {"max_sweeps": 2, "random_state": 0}

@@ -16,8 +16,8 @@ from sklearn.ensemble import (
 from spinney import TAOForestClassifier, TAOForestRegressor
 from spinney.inspection.plotting.staged import staged_parameters, staged_predictions
 from spinney.tree import Forest, count_parameters
+from tests.compat.models import FORESTS, classes, numbers, rows, small_model
 from tests.inspection.plotting.models import rows_for, trees_in
-from tests.small_models import FORESTS, classes, numbers, rows, small_model
 
 each_model = pytest.mark.parametrize("name", FORESTS)
 SAMPLED = [
@@ -58,7 +58,9 @@ def test_votes_are_counted_as_the_forest_counts_them(voting: str) -> None:
     model = TAOForestClassifier(
         5, max_depth=2, max_iter=2, voting=voting, leaf="linear", loss="log_loss", random_state=0
     ).fit(rows(), classes())
-    for number, said in staged_predictions(model, rows()):
+    stages = list(staged_predictions(model, rows()))
+    assert [number for number, _ in stages] == [1, 2, 3, 4, 5]
+    for number, said in stages:
         part = copy.copy(model)
         part.forest_ = Forest(model.trees_[:number])
         same(said, part.predict(rows()))

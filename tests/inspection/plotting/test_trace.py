@@ -7,8 +7,8 @@ import pytest
 
 from spinney import Trace
 from spinney.inspection.plotting import TraceDisplay
+from tests.compat.models import FORESTS, small_model
 from tests.inspection.plotting.models import draw
-from tests.small_models import FORESTS, small_model
 
 TRACED = [name for name in FORESTS if name.startswith(("tao", "fao"))]
 UNTRACED = sorted(set(FORESTS) - set(TRACED))

@@ -18,6 +18,7 @@ from spinney.inspection.plotting.tree_nodes import SCORES, NodeWriter
 from spinney.tree import from_sklearn
 from spinney.tree.structure import children_of
 from tests import reference
+from tests.compat.models import FORESTS, classes, rows, small_model
 from tests.inspection.plotting.models import (
     draw,
     patches_of,
@@ -27,7 +28,6 @@ from tests.inspection.plotting.models import (
     trees_in,
     words_in,
 )
-from tests.small_models import FORESTS, classes, rows, small_model
 
 each_model = pytest.mark.parametrize("name", FORESTS)
 

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import spinney
-from tests.export.models import fitted, rows_for
+from tests.compat.models import FORESTS, classes, numbers, rows, small_model
+from tests.contracts.served import fitted, rows_for
 from tests.inspection.report.forests import random_forest
-from tests.small_models import FORESTS, classes, numbers, rows, small_model
 
 #: All that the page knows of its rows, computed in the browser from its own arrays.
 ANSWERS = """async () => {
@@ -81,6 +81,7 @@ def given_rows(model, n_rows=48):
     return X if names is None else pd.DataFrame(X, columns=names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FORESTS)
 def test_ways_votes_and_predictions_are_those_of_the_model(family, tmp_path, open_report):
     model = small_model(family)
@@ -326,6 +327,7 @@ def test_search_finds_columns_classes_and_numbers(forest, digits_page, open_repo
     assert opened.ask("() => spinneyExplorer.state.node") in opened.ask(marked)
 
 
+@pytest.mark.slow
 def test_a_large_tree_is_walked_in_a_window(tmp_path, open_report):
     model = random_forest(1, depth=9, n_features=20, n_weights=5)
     opened = open_report(model.report(tmp_path / "deep.html"), "trees", width=1440)
@@ -600,6 +602,7 @@ def test_raw_values_stand_beside_coordinates(tmp_path, open_report):
     assert shown == model.get_coordinate_names().tolist()
 
 
+@pytest.mark.slow
 def test_300_trees_of_depth_8_open_in_2_seconds_from_15_megabytes(tmp_path, open_report):
     model = random_forest(300, depth=8, n_features=784, n_weights=64)
     rng = np.random.default_rng(1)

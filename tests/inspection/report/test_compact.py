@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import spinney
 from spinney.inspection.fitted_model import fitted_model
-from tests.small_models import FORESTS, classes, rows, small_model
+from tests.compat.models import FORESTS, classes, rows, small_model
 
 
 @pytest.mark.parametrize("family", FORESTS)

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from spinney.inspection.fitted_model import fitted_model
 from spinney.inspection.report import figures
 from spinney.inspection.report.rows import answered_rows
-from tests.small_models import classes, numbers, rows, small_model
+from tests.compat.models import classes, numbers, rows, small_model
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import spinney
 from spinney.inspection.report.page import SCRIPTS, asset, escaped_json, page_parts
-from tests.small_models import classes, rows
+from tests.compat.models import classes, rows
 
 
 def page(document=None):

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import spinney
 from spinney.inspection.report.blocks import Block, unpack
-from tests.small_models import classes, numbers, rows
+from tests.compat.models import classes, numbers, rows
 
 
 def document_of(path):

@@ -8,9 +8,9 @@ from spinney.inspection.report.blocks import unpack
 from spinney.inspection.report.rows import AnsweredRows
 from spinney.inspection.report.trees import page_trees, tree_arrays
 from spinney.tree.hyperplanes import hyperplanes as planes_of
-from tests.export.models import fitted
+from tests.compat.models import FORESTS, small_model
+from tests.contracts.served import fitted
 from tests.inspection.report.forests import random_forest
-from tests.small_models import FORESTS, small_model
 
 EVERYTHING = 10**9
 

@@ -25,7 +25,7 @@ from spinney import (
     TAOGradientBoostingRegressor,
 )
 from spinney.estimators import RandomStructure, TAOTreeClassifier, TAOTreeRegressor
-from spinney.estimators.greedy import Growth
+from tests.contracts.registry import REFINED, public_estimators
 
 CLASSIFIERS = [
     TAOTreeClassifier(),
@@ -78,20 +78,35 @@ DRAWN_ROWS = dict.fromkeys(
 
 def excused(estimator: BaseEstimator) -> dict[str, str]:
     """Checks that an estimator is expected to fail, and why: those of trees that draw rows."""
-    is_bagged = isinstance(estimator, TAOForestClassifier | TAOForestRegressor)
-    is_forest = isinstance(estimator, Growth) and hasattr(estimator, "n_estimators")
-    is_drawn = is_forest and estimator.max_samples is None
-    return DRAWN_ROWS if is_bagged or is_drawn else {}
+    values = estimator.get_params(deep=False)
+    return DRAWN_ROWS if "max_samples" in values and values["max_samples"] is None else {}
 
 
-@parametrize_with_checks(CLASSIFIERS + REGRESSORS + FORESTS + GROWN, expected_failed_checks=excused)
+ESTIMATORS = CLASSIFIERS + REGRESSORS + FORESTS + GROWN
+ONE_OF_EACH = {type(estimator).__name__: estimator for estimator in reversed(ESTIMATORS)}
+OTHERS = [estimator for estimator in ESTIMATORS if estimator not in ONE_OF_EACH.values()]
+
+
+def test_every_public_estimator_is_checked() -> None:
+    assert ONE_OF_EACH.keys() == public_estimators().keys() - REFINED
+
+
+@parametrize_with_checks(list(ONE_OF_EACH.values()), expected_failed_checks=excused)
 def test_estimator_keeps_the_rules_of_scikit_learn(
     estimator: BaseEstimator, check: Callable[[BaseEstimator], None]
 ) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [TAOTreeClassifier(), TAOTreeRegressor(), *FORESTS, *GROWN])
+@pytest.mark.slow
+@parametrize_with_checks(OTHERS, expected_failed_checks=excused)
+def test_other_ways_keep_the_rules_of_scikit_learn(
+    estimator: BaseEstimator, check: Callable[[BaseEstimator], None]
+) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_tags_say_what_is_accepted(estimator: BaseEstimator) -> None:
     tags = estimator.__sklearn_tags__()
     assert tags.input_tags.sparse

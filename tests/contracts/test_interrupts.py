@@ -19,6 +19,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 import spinney
 from spinney import RefinedForestClassifier, RefinedForestRegressor
 from spinney.images import PixelLabeler
+from tests.contracts.registry import REFINED, public_estimators
 
 #: Far more than an answer takes, on a busy machine too, and far less than the fits below.
 PATIENCE = 5.0
@@ -90,14 +91,23 @@ def targets_of(model: Any) -> Any:
     return CLASSES if hasattr(model, "predict_proba") else NUMBERS
 
 
+def other_threads_end(n_threads: int) -> bool:
+    """Wait until there are no more threads than before."""
+    end = time.monotonic() + PATIENCE
+    while threading.active_count() > n_threads and time.monotonic() < end:
+        time.sleep(0.02)
+    return threading.active_count() <= n_threads
+
+
 def expect_answer(fit: Callable[[], Any], model: Any, seconds: float = 0.2) -> None:
     """Ctrl-C ends the fit soon, the model is what it was, and no thread works on."""
-    before = dict(vars(model))
+    before, n_threads = dict(vars(model)), threading.active_count()
     with ctrl_c(seconds) as sent, pytest.raises(KeyboardInterrupt):
         fit()
     assert time.monotonic() - sent[-1] < PATIENCE
     assert len(sent) < 3
     assert vars(model) == before
+    assert other_threads_end(n_threads + 3)  # idle threads of the pool
     worked = time.process_time()
     time.sleep(0.1)
     assert time.process_time() - worked < 0.08
@@ -111,11 +121,8 @@ def test_ctrl_c_ends_the_fit_and_leaves_the_estimator_as_it_was(name: str, n_job
 
 
 def test_every_estimator_is_interrupted_here() -> None:
-    kinds = {type(make()).__name__ for make in FITS.values()}
-    kinds |= {"RefinedForestClassifier", "RefinedForestRegressor"}
-    exported = (getattr(spinney, name) for name in spinney.__all__)
-    fitting = {kind.__name__ for kind in exported if hasattr(kind, "fit")}
-    assert fitting <= kinds
+    kinds = {type(make()).__name__ for make in FITS.values()} | REFINED
+    assert public_estimators().keys() <= kinds
 
 
 @pytest.mark.parametrize("name", ["tree", "fao", "co2"])

@@ -1,7 +1,8 @@
 """One small fitted model of every family, for tests of files, of the compatibility, and of fuzz.
 
 All are fitted to the same few rows, so that a file takes a few kilobytes and a fit a few
-milliseconds. The numbers are exact in float32.
+milliseconds. The numbers are exact in float32. What is here stays as it is: the stored files and
+pickles of every release hold these models. What may change is in `tests/contracts`.
 """
 
 from __future__ import annotations

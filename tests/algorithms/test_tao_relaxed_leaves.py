@@ -14,7 +14,7 @@ from spinney.algorithms.tao_task import RELAXED_RIDGE
 from spinney.data import classification_problem, regression_problem
 from spinney.tree import complete_topology
 from spinney.tree.route import outputs
-from tests.algorithms.test_linear_leaves import ClassTask, RegressionTask, weights_of
+from tests.algorithms.test_tao_linear_leaves import ClassTask, RegressionTask, weights_of
 from tests.reference import relaxed_softmax_objective, softmax_objective
 
 LEAF = TAOOptions(leaf="linear", loss="log_loss", max_iter=1, leaf_epochs=50)
