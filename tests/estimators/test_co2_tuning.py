@@ -10,9 +10,12 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
 
 from spinney import CO2ForestClassifier, CO2ForestRegressor, GreedyForestClassifier, tune_co2
 from spinney.selection.held_out import hold_out
+
+pytestmark = pytest.mark.filterwarnings("ignore:tune_co2 will be gone")
 
 X, Y = make_classification(150, 6, n_informative=4, n_classes=3, random_state=0)
 XR, YR = make_regression(150, 6, noise=3.0, random_state=0)
@@ -123,3 +126,25 @@ def test_what_cannot_be_tried_is_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         tune_co2(estimator, X, Y, **{**ONE, **values})
+
+
+def test_two_searches_of_scikit_learn_find_the_same() -> None:
+    with pytest.warns(FutureWarning, match="tune_co2 will be gone in 0.4; give GridSearchCV"):
+        found = tune_co2(
+            forest(),
+            X,
+            Y,
+            max_features=[1, 3, 6],
+            max_norms=[1.0, 10.0],
+            learning_rates=[0.1, 0.01],
+            **FEW,
+        )
+    held_out = StratifiedShuffleSplit(1, test_size=0.2, random_state=0)
+    axis = GreedyForestClassifier(3, random_state=0)
+    columns = GridSearchCV(axis, {"max_features": [1, 3, 6]}, cv=held_out).fit(X, Y)
+    few = forest(n_estimators=2, **columns.best_params_)
+    grid = {"max_norm": [1.0, 10.0], "learning_rate": [0.1, 0.01]}
+    search = GridSearchCV(few, grid, cv=held_out).fit(X, Y)
+    assert found.best_params == columns.best_params_ | search.best_params_
+    scores = [*columns.cv_results_["mean_test_score"], *search.cv_results_["mean_test_score"]]
+    assert sorted(scores) == pytest.approx(sorted(entry["score"] for entry in found.table))

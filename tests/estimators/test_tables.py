@@ -593,6 +593,7 @@ def test_weights_are_routed_through_searches() -> None:
         assert same_trees(search.best_estimator_, expected)
 
 
+@pytest.mark.filterwarnings("ignore:tune_co2 will be gone")
 def test_tools_around_estimators_take_tables() -> None:
     path = regularization_path(clone(TREE), X, Y, alphas=[0.1, 1.0], cv=3)
     assert path.validation_error is not None

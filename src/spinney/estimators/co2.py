@@ -280,7 +280,8 @@ class CO2ForestClassifier(Classifier, CO2Split, SampledForest):
 
     See Also
     --------
-    tune_co2 : chooses `max_features`, `max_norm` and `learning_rate` on validation rows.
+    spinney.tune_co2 : its help shows how two grid searches choose `max_features`, `max_norm` and
+        `learning_rate` on validation rows.
 
     References
     ----------

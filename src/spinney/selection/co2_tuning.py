@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier
 
 from spinney.data.checks import check_integer, check_real
+from spinney.data.warn_caller import warn_caller
 from spinney.estimators.co2 import CO2ForestClassifier, CO2ForestRegressor
 from spinney.estimators.greedy import GreedyForestClassifier, GreedyForestRegressor
 from spinney.estimators.parameter_checks import count_features
@@ -105,18 +106,30 @@ def tune_co2(
     -------
     CO2Tuning
 
+    .. deprecated:: 0.2
+       It will be gone in 0.4: two searches of scikit-learn do the same, below, with any splitter,
+       any score and more than one fold.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from spinney import CO2ForestClassifier, tune_co2
+    >>> from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
+    >>> from spinney import CO2ForestClassifier, GreedyForestClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> forest = CO2ForestClassifier(n_estimators=5, random_state=0)
-    >>> found = tune_co2(
-    ...     forest, X, y, max_features=[2], max_norms=[1.0, 10.0], learning_rates=[0.03], n_trees=3
+    >>> held_out = StratifiedShuffleSplit(1, test_size=0.2, random_state=0)
+    >>> columns = GridSearchCV(
+    ...     GreedyForestClassifier(10, random_state=0), {"max_features": [1, 2]}, cv=held_out
     ... )
-    >>> len(found.table), found.best_params["max_features"]
-    (3, 2)
+    >>> forest = CO2ForestClassifier(5, random_state=0, **columns.fit(X, y).best_params_)
+    >>> found = GridSearchCV(forest, {"max_norm": [1.0, 10.0]}, cv=held_out).fit(X, y)
+    >>> bool(found.best_estimator_.score(X, y) > 0.9)
+    True
     """
+    warn_caller(
+        "tune_co2 will be gone in 0.4; give GridSearchCV a GreedyForest for max_features, and then "
+        "a CO2 forest for max_norm and learning_rate; try help(tune_co2), which shows how.",
+        FutureWarning,
+    )
     if not isinstance(estimator, CO2Forest):
         raise TypeError(
             f"estimator={type(estimator).__name__} is no CO2 forest; give a CO2ForestClassifier "
