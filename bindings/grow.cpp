@@ -142,13 +142,13 @@ void bind_grow(nb::module_& m) {
     nb::class_<GrowOptions>(m, "GrowOptions", "When a tree stops to grow, and its seed.")
         .def(
             "__init__",
-            [](GrowOptions* self, const std::string& criterion, std::size_t max_depth, std::size_t min_rows,
+            [](GrowOptions* self, const std::string& criterion, std::size_t max_depth, std::size_t min_samples_split,
                double min_leaf_weight, std::size_t n_candidates, std::uint64_t seed, std::size_t n_threads) {
-                new (self)
-                    GrowOptions{impurity_of(criterion), max_depth, min_rows, min_leaf_weight, n_candidates, seed, n_threads};
+                new (self) GrowOptions{impurity_of(criterion), max_depth, min_samples_split, min_leaf_weight,
+                                       n_candidates,           seed,      n_threads};
             },
-            nb::arg("criterion"), nb::arg("max_depth"), nb::arg("min_rows"), nb::arg("min_leaf_weight"), nb::arg("n_candidates"),
-            nb::arg("seed"), nb::arg("n_threads"));
+            nb::arg("criterion"), nb::arg("max_depth"), nb::arg("min_samples_split"), nb::arg("min_leaf_weight"),
+            nb::arg("n_candidates"), nb::arg("seed"), nb::arg("n_threads"));
     m.def("grow_tree", &grow, nb::arg("rows"), array_arg("mean"), array_arg("inverse_scale"), array_arg("classes"),
           array_arg("values"), array_arg("weights"), array_arg("judge_weights"), nb::arg("n_outputs"), nb::arg("split"),
           nb::arg("options"), nb::arg("callback").none(),

@@ -78,13 +78,13 @@ Rules<D> all_rules() {
 
 template <Design D>
 GrownTree grown(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule,
-                std::size_t n_threads = 1, std::size_t max_depth = 0, std::size_t min_rows = 2) {
+                std::size_t n_threads = 1, std::size_t max_depth = 0, std::size_t min_samples_split = 2) {
     GrowOptions options;
     options.n_candidates = 3;
     options.seed = 7;
     options.n_threads = n_threads;
     options.max_depth = max_depth;
-    options.min_rows = min_rows;
+    options.min_samples_split = min_samples_split;
     return grow_tree(rows, scaling, targets, rule, options);
 }
 

@@ -270,7 +270,7 @@ class GrowOptions:
         self,
         criterion: str,
         max_depth: int,
-        min_rows: int,
+        min_samples_split: int,
         min_leaf_weight: float,
         n_candidates: int,
         seed: int,

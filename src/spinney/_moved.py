@@ -24,7 +24,7 @@ MOVED = {
     "spinney.estimators.fao_tuning": "spinney.selection.fao_tuning",
     "spinney.estimators.held_out": "spinney.selection.held_out",
     "spinney.estimators.holes": "spinney.data.row_reader",
-    "spinney.estimators.path": "spinney.selection.path",
+    "spinney.estimators.path": "spinney.selection.regularization_path",
     "spinney.estimators.predictor": "spinney.inspection.compiled",
     "spinney.estimators.readout": "spinney.tree.readout",
     "spinney.estimators.row_loss": "spinney.selection.row_loss",

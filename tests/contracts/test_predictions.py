@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from spinney import RefinedForestClassifier
 from tests.bits import same
 from tests.contracts.cases import FRAME, Case, named, said
 from tests.contracts.served import SERVED, fitted, rows_for
@@ -76,10 +75,7 @@ def test_rows_of_a_frame_are_answered_one_by_one(case: Case) -> None:
 
 
 @named(EACH)
-def test_what_is_not_fitted_says_so(case: Case, request: pytest.FixtureRequest) -> None:
-    if isinstance(case.estimator, RefinedForestClassifier):
-        words = "predict_proba raises AttributeError: it reads the leaves before it looks for them"
-        request.applymarker(pytest.mark.xfail(reason=words))
+def test_what_is_not_fitted_says_so(case: Case) -> None:
     model = case.new()
     for name in METHODS:
         if hasattr(type(model), name):

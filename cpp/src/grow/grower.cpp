@@ -69,8 +69,8 @@ class Grower {
         const std::span<std::uint32_t> reach = node.members.of(members_);
         const NodeTargets targets(targets_, reach, options_.impurity, options_.min_leaf_weight);
         Outcome outcome;
-        const bool is_end =
-            targets.is_pure() || reach.size() < options_.min_rows || (options_.max_depth > 0 && depth >= options_.max_depth);
+        const bool is_end = targets.is_pure() || reach.size() < options_.min_samples_split ||
+                            (options_.max_depth > 0 && depth >= options_.max_depth);
         const std::span<std::uint32_t> judges = node.judges.of(judges_);
         if (!is_end) outcome.n_left = split(reach, targets, judges, number, outcome.plane);
         if (!outcome.is_leaf()) outcome.n_left_judges = part(judges, outcome.plane);

@@ -104,7 +104,7 @@ class GrowOptions:
         times a normal number, which follows from `seed`.
     max_depth : int
         0 for no limit.
-    min_rows : int
+    min_samples_split : int
         Nodes of fewer rows are leaves.
     min_leaf_share : float
         Least weight of the rows of a leaf, as a share of that of all rows. A hyperplane that would
@@ -137,7 +137,7 @@ class GrowOptions:
     scale: str = "range"
     scale_spread: float = 0.0
     max_depth: int = 0
-    min_rows: int = 2
+    min_samples_split: int = 2
     min_leaf_share: float = 0.0
     choice: str = "bound"
     leaf_shrinkage: float = 0.0
@@ -193,7 +193,7 @@ def grow_tree(
         _core.GrowOptions(
             options.criterion,
             min(options.max_depth, LARGEST_COUNT),
-            min(options.min_rows, LARGEST_COUNT),
+            min(options.min_samples_split, LARGEST_COUNT),
             options.min_leaf_share * float(problem.sample_weight.sum()),
             min(options.n_candidates or problem.n_features, LARGEST_COUNT),
             options.seed,

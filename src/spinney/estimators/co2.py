@@ -15,8 +15,8 @@ from spinney.ensembles.greedy import GreedyTree, GreedyTrees
 from spinney.ensembles.plan import GrownTree
 from spinney.estimators.construction import estimator, parameters
 from spinney.estimators.greedy import Growth, columns_to_try
+from spinney.estimators.independent_trees import IndependentTrees
 from spinney.estimators.parameter_checks import check_learning_rate, count_features
-from spinney.estimators.sampled_forest import SampledForest
 from spinney.estimators.tasks import Classifier, Regressor
 from spinney.estimators.tree import SingleTree
 from spinney.fitting.loop import fit_parts
@@ -154,7 +154,7 @@ def _fit_tree(
 
 
 @estimator
-class CO2ForestClassifier(Classifier, CO2Split, SampledForest):
+class CO2ForestClassifier(Classifier, CO2Split, IndependentTrees):
     """A random forest whose splits are continuously optimised hyperplanes.
 
     Trees are grown on bootstrap samples until their leaves are pure. A split starts at the best of
@@ -307,7 +307,7 @@ class CO2ForestClassifier(Classifier, CO2Split, SampledForest):
 
 
 @estimator
-class CO2ForestRegressor(Regressor, CO2Split, SampledForest):
+class CO2ForestRegressor(Regressor, CO2Split, IndependentTrees):
     """A random forest of regression trees whose splits are continuously optimised hyperplanes.
 
     As :class:`CO2ForestClassifier`, with the squared loss of the two leaves of a split.

@@ -11,13 +11,13 @@ from spinney.ensembles.bagging import BaggedTrees, BaggingPlan
 from spinney.ensembles.plan import GrownTree
 from spinney.ensembles.tree_start import check_starts_apart
 from spinney.estimators.construction import estimator
+from spinney.estimators.independent_trees import IndependentTrees
 from spinney.estimators.optimised_tree import OptimisedTree, tao_options, tree_start
 from spinney.estimators.parameter_checks import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
     alpha_of_trees,
 )
-from spinney.estimators.sampled_forest import SampledForest
 from spinney.estimators.tasks import Classifier, Regressor
 from spinney.fitting.fitted_record import are_traces, fitted, is_tree_or_none, whole
 from spinney.tree.structure import Tree
@@ -41,14 +41,14 @@ def _store_trees(
     model: TAOForestClassifier | TAOForestRegressor, parts: list[GrownTree], problem: Problem
 ) -> None:
     """Set the attributes that describe the trees, and how they were optimised."""
-    SampledForest._store(model, parts, problem)
+    IndependentTrees._store(model, parts, problem)
     model.traces_ = [part.trace for part in parts if part.trace is not None]
     model.n_iter_ = max(len(trace) for trace in model.traces_)
     model._last_tree = parts[-1].unpruned
 
 
 @estimator
-class TAOForestClassifier(Classifier, SampledForest, OptimisedTree):
+class TAOForestClassifier(Classifier, IndependentTrees, OptimisedTree):
     """A small forest of independently optimised trees, combined by vote or average.
 
     Parameters
@@ -228,7 +228,7 @@ class TAOForestClassifier(Classifier, SampledForest, OptimisedTree):
 
 
 @estimator
-class TAOForestRegressor(Regressor, SampledForest, OptimisedTree):
+class TAOForestRegressor(Regressor, IndependentTrees, OptimisedTree):
     """A small forest of independently optimised regression trees, averaged.
 
     Parameters

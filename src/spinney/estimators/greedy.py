@@ -16,7 +16,7 @@ from spinney.data.checks import check_choice, check_integer, check_real
 from spinney.ensembles.greedy import GreedyTrees
 from spinney.ensembles.plan import SamplePlan
 from spinney.estimators.construction import estimator, parameters
-from spinney.estimators.sampled_forest import SampledForest
+from spinney.estimators.independent_trees import IndependentTrees
 from spinney.estimators.tasks import Classifier, Regressor
 
 
@@ -77,7 +77,7 @@ class Growth:
             split=self._kind_of_split(),
             criterion=getattr(self, "criterion", "entropy"),
             max_depth=int(self.max_depth or 0),
-            min_rows=int(self.min_samples_split),
+            min_samples_split=int(self.min_samples_split),
             min_leaf_share=float(self.min_weight_fraction_leaf),
             leaf_shrinkage=float(self.leaf_shrinkage),
             n_candidates=n_candidates,
@@ -121,7 +121,7 @@ def _greedy_trees(
 
 
 @estimator
-class GreedyForestClassifier(Classifier, SampledForest, Growth):
+class GreedyForestClassifier(Classifier, IndependentTrees, Growth):
     """A forest of greedily grown trees with one of several kinds of split.
 
     Parameters
@@ -261,7 +261,7 @@ class GreedyForestClassifier(Classifier, SampledForest, Growth):
 
 
 @estimator
-class GreedyForestRegressor(Regressor, SampledForest, Growth):
+class GreedyForestRegressor(Regressor, IndependentTrees, Growth):
     """A forest of greedily grown regression trees with one of several kinds of split.
 
     "lda" and "logistic" part the rows of a node at the mean of their targets into two groups;

@@ -16,7 +16,7 @@ from spinney.data.warn_caller import warn_caller
 from spinney.ensembles.greedy import GreedyTrees, SubspacePlan, count_subspaces
 from spinney.estimators.construction import estimator
 from spinney.estimators.greedy import Growth, columns_to_try
-from spinney.estimators.sampled_forest import SampledForest
+from spinney.estimators.independent_trees import IndependentTrees
 from spinney.estimators.tasks import Classifier
 from spinney.tree.readout import Readout
 from spinney.tree.ties import is_tied
@@ -26,7 +26,7 @@ MOST_STEPS = 100_000
 
 
 @estimator
-class RandomDecisionForestClassifier(Classifier, SampledForest, Growth):
+class RandomDecisionForestClassifier(Classifier, IndependentTrees, Growth):
     """Oblique trees grown to pure leaves on all rows, in random subspaces.
 
     Parameters

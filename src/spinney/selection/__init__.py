@@ -2,7 +2,7 @@
 
 from spinney.selection.co2_tuning import CO2Tuning, tune_co2
 from spinney.selection.fao_tuning import FAOTuning, tune_fao
-from spinney.selection.path import RegularizationPath, regularization_path
+from spinney.selection.regularization_path import RegularizationPath, regularization_path
 
 __all__ = [
     "CO2Tuning",

@@ -13,11 +13,11 @@ namespace spinney {
 
 struct GrowOptions {
     Impurity impurity = Impurity::entropy;
-    std::size_t max_depth = 0;     ///< 0 for none
-    std::size_t min_rows = 2;      ///< nodes of fewer rows are leaves
-    double min_leaf_weight = 0.0;  ///< least weight of the rows of a leaf
-    std::size_t n_candidates = 1;  ///< see GrowSite
-    std::uint64_t seed = 0;        ///< with the number of a node it makes all its random numbers
+    std::size_t max_depth = 0;          ///< 0 for none
+    std::size_t min_samples_split = 2;  ///< nodes of fewer rows are leaves
+    double min_leaf_weight = 0.0;       ///< least weight of the rows of a leaf
+    std::size_t n_candidates = 1;       ///< see GrowSite
+    std::uint64_t seed = 0;             ///< with the number of a node it makes all its random numbers
     std::size_t n_threads = 1;
 };
 

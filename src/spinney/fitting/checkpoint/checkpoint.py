@@ -10,17 +10,17 @@ from __future__ import annotations
 import os
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from spinney.algorithms.fao import OptimizedForest
 from spinney.algorithms.state import ForestRun
+from spinney.data.warn_caller import warn_caller
 from spinney.fitting.checkpoint.identity import Identity
 from spinney.fitting.checkpoint.pace import Pace
-from spinney.fitting.checkpoint.path import checked_path
 from spinney.fitting.checkpoint.records import decode, encode
+from spinney.fitting.checkpoint.writable import checked_path
 from spinney.storage import DamagedFileError
 from spinney.storage.journal import Journal, Record
 from spinney.tree.structure import Tree
@@ -362,12 +362,10 @@ class Checkpoint:
             return
         self._has_warned = True
         n_saved = self._n_parts - len(self._waiting)
-        warnings.warn(
+        warn_caller(
             f"checkpoint={str(self._path)!r} cannot be written ({error.strerror}); nothing has "
             f"been saved since {self._saved_at}, when {n_saved} parts were done; the fit goes on "
             "and tries again; make room or make the folder writable.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

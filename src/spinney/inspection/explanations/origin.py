@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.data.tables.columns import DATETIME, DURATION
 from spinney.data.tables.encoding import TableEncoding
 from spinney.data.tables.moments import moment
+from spinney.data.warn_caller import warn_caller
 from spinney.inspection.explanations.projection import Floats
 from spinney.inspection.explanations.words import span
 from spinney.inspection.fitted_model import FittedModel
@@ -59,12 +59,10 @@ def read_origin(fitted: FittedModel, data: ArrayLike | None = None) -> Origin:
         stored = fitted.typical.values(fitted.encoding)
         values = tuple(_shown(fitted.encoding, column, v) for column, v in enumerate(stored))
         return Origin(fitted.typical.coordinates, values, spread)
-    warnings.warn(
+    warn_caller(
         f"this {fitted.model_name} knows no typical row, as it was made by an older "
         "version or from the trees of another library: columns are measured from 0, wherever that "
         "is; give rows to compare with; try data=X_train.",
-        UserWarning,
-        stacklevel=3,
     )
     zeros = np.zeros(fitted.forest.n_features, dtype=np.float32)
     return Origin(zeros, _values_of(fitted.encoding, zeros), spread, is_known=False)

@@ -44,7 +44,7 @@ OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 
 
 @parameters
-class SampledForest(Model):
+class IndependentTrees(Model):
     """Parameters of the draws, the fit of independent trees, and their vote or average.
 
     Parameters
@@ -121,7 +121,7 @@ class SampledForest(Model):
         if not self.oob_score or hasattr(self, "oob_score_"):  # else there is that to do
             self._warn_if_complete(len(known))
 
-        def store(model: SampledForest, parts: list[GrownTree]) -> None:
+        def store(model: IndependentTrees, parts: list[GrownTree]) -> None:
             model._store(parts, problem)
 
         self._store(fit_parts(recipe, problem, session, self, store, known), problem)
@@ -192,7 +192,7 @@ class SampledForest(Model):
         return self._calibrated(readout) if isinstance(self, Classifier) else readout
 
 
-def _vote_or_mean(model: SampledForest, forest: Forest) -> Readout:
+def _vote_or_mean(model: IndependentTrees, forest: Forest) -> Readout:
     """What becomes of the trees of a forest like that of a model, without a map."""
     if isinstance(model, Classifier):
         says: Says = "label" if model._is_hard() else "probabilities"
@@ -203,7 +203,7 @@ def _vote_or_mean(model: SampledForest, forest: Forest) -> Readout:
 
 
 def _judge(
-    model: SampledForest, recipe: BaggedTrees | GreedyTrees, problem: Problem, session: Session
+    model: IndependentTrees, recipe: BaggedTrees | GreedyTrees, problem: Problem, session: Session
 ) -> None:
     """Fit the map to probabilities and judge the forest, by rows that trees did not see."""
     wants_map = isinstance(model, Classifier) and bool(model.calibrate)
