@@ -98,7 +98,9 @@ def test_numbers_of_distinct_rows_are_predicted_perfectly(split, rows, seed):
 @given(classification_rows(), st.integers(1, 3), st.integers(2, 8), seeds())
 def test_leaves_partition_the_rows_and_hold_their_fractions(split, rows, depth, least, seed):
     problem = classes_of(rows)
-    tree = grow_tree(problem, options(split, max_depth=depth, min_rows=least, seed=seed)).check()
+    tree = grow_tree(
+        problem, options(split, max_depth=depth, min_samples_split=least, seed=seed)
+    ).check()
     leaves = reached(tree, problem)
     assert set(leaves) == set(range(tree.n_leaves))
     for leaf in range(tree.n_leaves):
@@ -163,9 +165,9 @@ def test_limits_of_growth_are_kept(split):
     assert full.max_depth > 3
     assert grow_tree(problem, options(split, max_depth=3)).max_depth == 3
     assert grow_tree(problem, options(split, max_depth=1000)).same_as(full)
-    tree = grow_tree(problem, options(split, min_rows=30))
+    tree = grow_tree(problem, options(split, min_samples_split=30))
     assert (reference.reach(tree, rows.X)[tree.split_nodes] >= 30).all()
-    assert grow_tree(problem, options(split, min_rows=1000)).n_nodes == 1
+    assert grow_tree(problem, options(split, min_samples_split=1000)).n_nodes == 1
 
 
 # --- the best column -----------------------------------------------------------------------------
@@ -204,9 +206,9 @@ def test_tree_of_nodes_without_ties_is_that_of_plain_recursion(criterion):
     rows = rows._replace(sample_weight=np.random.default_rng(0).uniform(1, 2, 150))
     if criterion == "squared_error":
         rows = as_numbers(rows)
-        tree = grow_tree(numbers_of(rows), options(min_rows=20))
+        tree = grow_tree(numbers_of(rows), options(min_samples_split=20))
     else:
-        tree = grow_tree(classes_of(rows), options(criterion=criterion, min_rows=20))
+        tree = grow_tree(classes_of(rows), options(criterion=criterion, min_samples_split=20))
     expected = reference.grow_axis_tree(rows.X, rows.y, rows.sample_weight, criterion, 20)
     leaves = tree.leaf_index[apply(tree, as_rows(rows.X))]
     found = {tuple(np.flatnonzero(leaves == leaf).tolist()) for leaf in range(tree.n_leaves)}

@@ -9,7 +9,8 @@ from typing import Any, Generic, TypeVar
 
 from spinney.algorithms.state import Save
 from spinney.ensembles.recipe import Outline, Recipe, Step
-from spinney.fitting.progress import Attributes, FitEvent
+from spinney.fitting.progress import FitEvent
+from spinney.fitting.progress.listener import Attributes
 from spinney.fitting.session import Session, model_so_far
 from spinney.fitting.validation_curve import Watch
 

@@ -20,13 +20,13 @@ from spinney.fitting.checkpoint import Checkpoint
 from spinney.fitting.fingerprint import generator_state, identity_of
 from spinney.fitting.progress import (
     Asked,
-    Attributes,
     FitEvent,
     Listener,
     Progress,
     check_callback,
     display_for,
 )
+from spinney.fitting.progress.listener import Attributes
 from spinney.fitting.sklearn_callbacks import CALLBACKS, PARENT, Tasks, has_tasks
 from spinney.tree.structure import Tree
 

@@ -17,7 +17,7 @@ from spinney.tree.structure import Tree
 
 
 def count_parameters(tree: Tree) -> int:
-    """Number of parameters of a tree ([1]_, "Total number of parameters").
+    """Number of parameters of a tree ([1], "Total number of parameters").
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def count_parameters(tree: Tree) -> int:
 
 
 def path_parameters(tree: Tree) -> NDArray[np.int64]:
-    """Number of parameters met on the way from the root to each leaf ([1]_, "Inference FLOPS").
+    """Number of parameters met on the way from the root to each leaf ([1], "Inference FLOPS").
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def path_parameters(tree: Tree) -> NDArray[np.int64]:
 def count_flops(
     tree: Tree, leaf_rows: NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
 ) -> float:
-    """Mean number of parameters that the prediction of one row reads ([1]_, "Inference FLOPS").
+    """Mean number of parameters that the prediction of one row reads ([1], "Inference FLOPS").
 
     Parameters
     ----------

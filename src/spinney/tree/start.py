@@ -98,7 +98,7 @@ def split_probability(delta1: int, delta2: int, n_nodes: float) -> float:
     Returns
     -------
     float
-        The inverse of `expected_nodes`, by bisection, as [1]_ proposes below eq. (3); 0 if the
+        The inverse of `expected_nodes`, by bisection, as [1] proposes below eq. (3); 0 if the
         two depths are equal.
     """
     _check_profile(delta1, delta2)

@@ -8,7 +8,6 @@ from spinney.fitting.progress.display import display_for
 from spinney.fitting.progress.event import FitEvent
 from spinney.fitting.progress.listener import (
     Asked,
-    Attributes,
     Listener,
     Plan,
     check_callback,
@@ -17,7 +16,6 @@ from spinney.fitting.progress.progress import Progress
 
 __all__ = [
     "Asked",
-    "Attributes",
     "FitEvent",
     "Listener",
     "Plan",
