@@ -10,26 +10,20 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from spinney.algorithms.fao import OptimizedForest
-from spinney.algorithms.state import ForestRun
 from spinney.data.warn_caller import warn_caller
+from spinney.fitting.checkpoint.fit_record import Drawing, FitRecord
 from spinney.fitting.checkpoint.identity import Identity
 from spinney.fitting.checkpoint.pace import Pace
-from spinney.fitting.checkpoint.records import decode, encode
+from spinney.fitting.checkpoint.part_records import PartRecords, numbers_of
 from spinney.fitting.checkpoint.writable import checked_path
 from spinney.storage import DamagedFileError
 from spinney.storage.journal import Journal, Record
-from spinney.tree.structure import Tree
 
 Part = TypeVar("Part")
 Run = TypeVar("Run")
-
-FORMAT = 1
-"""Version of what the records mean."""
 
 WRITING_SHARE = 0.02
 """Share of the time that writing may take."""
@@ -58,13 +52,12 @@ class Checkpoint:
         self._journal: Journal | None = None
         self._lock = threading.RLock()
         self._pace = Pace(WRITING_SHARE)
+        self._records = PartRecords((0, 0))
         self._n_parts = 0
-        self._waiting: list[tuple[int, Any]] = []
-        self._n_spilled: dict[int, int] = {}  # iterations of a forest that are in the file
+        self._waiting: list[tuple[int, Any]] = []  # finished parts that are not written yet
         self._saved_at = ""
         self._has_warned = False
-        self._shape = (0, 0)
-        self._is_within = False
+        self._is_within = False  # whether the fit is a part of another one
 
     @property
     def has_path(self) -> bool:
@@ -100,13 +93,14 @@ class Checkpoint:
         """
         if self._path is None:
             return draw()
-        self._shape = shape
+        self._records = PartRecords(shape)
+        drawing = Drawing(lambda: [draw()], generator, n_seeds=1)
         self._open()
         if self._journal is None or (self._is_within and FIT not in self._journal):
-            return self._create(FIT, identity(), lambda: [draw()], generator)[0]
-        fit = self._read_fit(FIT if self._is_within else self._outermost(), identity())
-        self._find_parts()
-        return self._seeds_in(fit, lambda: [draw()], generator(), n_seeds=1)[0]
+            return self._create(FIT, identity(), drawing)[0]
+        seeds = self._seeds_of(FIT if self._is_within else self._outermost(), identity(), drawing)
+        self._n_parts = self._records.find(self._journal)
+        return seeds[0]
 
     def begin_around(
         self,
@@ -122,12 +116,12 @@ class Checkpoint:
         """
         if self._path is None:
             return draw()
+        drawing = Drawing(draw, generator, n_seeds)
         self._open()
         self._is_within = True
         if self._journal is None:
-            return self._create(AROUND, identity(), draw, generator)
-        fit = self._read_fit(self._outermost(), identity())
-        return self._seeds_in(fit, draw, generator(), n_seeds)
+            return self._create(AROUND, identity(), drawing)
+        return self._seeds_of(self._outermost(), identity(), drawing)
 
     def parts(self, kind: type[Part]) -> list[Part]:
         """Parts that are done, in order."""
@@ -137,7 +131,7 @@ class Checkpoint:
         """States of optimisations that are under way, by the number of their part."""
         if self._journal is None:
             return {}
-        numbers = _numbers(self._journal.keys, "run")
+        numbers = numbers_of(self._journal.keys, "run")
         return {number: self._read(f"run {number}", kind, number) for number in numbers}
 
     def add(self, part: Any) -> None:
@@ -154,7 +148,7 @@ class Checkpoint:
         """Takes the states of a part under way; None if there is no file."""
         return None if self._journal is None else RunSaver(self, number)
 
-    def offer(self, number: int, snapshot: Callable[[], Any]) -> None:
+    def offer(self, number: int, make_state: Callable[[], Any]) -> None:
         """Store the state of a part under way, unless that would take too much of the time."""
         if not self._pace.is_due(number):
             return  # without waiting for others who write
@@ -162,8 +156,8 @@ class Checkpoint:
             if self._journal is None:
                 return
             with self._pace.measured(number):
-                state = snapshot()
-                self._write(self._records(f"run {number}", state, number), number)
+                records = self._records.records(f"run {number}", make_state(), number)
+                self._write(records, number)
 
     def close(self) -> None:
         """Write what is waiting and close the file."""
@@ -199,23 +193,11 @@ class Checkpoint:
         assert self._journal is not None, "the file is open"
         return AROUND if AROUND in self._journal else FIT
 
-    def _create(
-        self,
-        key: str,
-        identity: Identity,
-        draw: Callable[[], list[int]],
-        generator: Callable[[], str | None],
-    ) -> list[int]:
+    def _create(self, key: str, identity: Identity, drawing: Drawing) -> list[int]:
         """Draw seeds and write which fit they are of, to a new file if there is none."""
         assert self._path is not None, "there is no file without a path"
-        before, seeds, after = generator(), draw(), generator()
-        header = {
-            "format": FORMAT,
-            "identity": identity.as_json(),
-            "seeds": seeds,
-            "generator": [before, after],
-        }
-        record = Record(key, header, {})
+        fit = FitRecord.of_new(identity, drawing)
+        record = Record(key, fit.as_json(), {})
         try:
             if self._journal is None:
                 self._journal = Journal.create(self._path, record)
@@ -228,100 +210,33 @@ class Checkpoint:
                 "or give another path",
             ) from error
         self._note_success()
-        return seeds
+        return fit.seeds
 
-    def _read_fit(self, key: str, now: Identity) -> dict[str, Any]:
-        """What the file says of a fit, if it is the fit of now."""
+    def _seeds_of(self, key: str, now: Identity, drawing: Drawing) -> list[int]:
+        """Seeds in the file, if it is of the fit of now."""
         assert self._journal is not None, "the file is open"
-        header: Any = self._journal.read(key)[0] if key in self._journal else None
-        if not isinstance(header, dict):
-            raise DamagedFileError(f"{self._path} is no checkpoint; give another path.")
-        if header.get("format") != FORMAT:
-            raise DamagedFileError(
-                f"{self._path} is a checkpoint of another format than {FORMAT}; finish it with "
-                "the release that began it, or delete it to begin anew."
-            )
-        self._refuse(Identity.from_json(header.get("identity")).differences(now))
-        return header
-
-    def _seeds_in(
-        self, fit: dict[str, Any], draw: Callable[[], list[int]], state: str | None, n_seeds: int
-    ) -> list[int]:
-        """Seeds in the file; a generator must be where it was before or after they were drawn."""
-        seeds, states = _listed(fit.get("seeds")), _listed(fit.get("generator"))
-        is_seed = all(type(seed) is int and 0 <= seed < 2**63 for seed in seeds)
-        if len(seeds) != n_seeds or not is_seed or len(states) != 2:
-            raise DamagedFileError(f"{self._path} has no seed; try deleting the file.")
-        before, after = states
-        if state == before and state is not None:
-            draw()  # it moves on as in a fit without a checkpoint
-        elif state not in (None, after):
-            self._refuse(["random_state is a RandomState in another state"])
-        return seeds
-
-    def _refuse(self, differences: list[str]) -> None:
-        if differences:
+        stored = self._journal.read(key)[0] if key in self._journal else None
+        fit = FitRecord.from_json(stored, self._path)
+        if differences := fit.differences(now, drawing, self._path):
             raise ValueError(
                 f"checkpoint={str(self._path)!r} is of another fit: {'; '.join(differences)}; give "
                 "the same data and parameters, or another path; try deleting the file to begin "
                 "anew."
             )
-
-    def _find_parts(self) -> None:
-        """Count the parts that are there without a gap; runs of finished parts are left out."""
-        assert self._journal is not None, "the file is open"
-        keys = set(self._journal.keys)
-        while f"part {self._n_parts}" in keys:
-            self._journal.drop(f"run {self._n_parts}")
-            self._n_parts += 1
-        for number in _numbers(keys, "run"):
-            self._n_spilled[number] = len(_numbers(keys, f"iteration {number}"))
+        return fit.seeds
 
     def _read(self, key: str, kind: type[Part], number: int) -> Part:
-        """What is stored under a key, with the iterations that are stored beside it."""
         assert self._journal is not None, "the file is open"
         try:
-            stored, arrays = self._journal.read(key)
-            if set(stored) != {"value", "n_spilled"} or type(stored["n_spilled"]) is not int:
-                raise DamagedFileError(f"{key} has other fields than it should.")
-            value = decode(stored["value"], arrays, kind, self._shape)
-            if isinstance(value, ForestRun | OptimizedForest):
-                spilled = tuple(
-                    self._read_iteration(number, place) for place in range(stored["n_spilled"])
-                )
-                value = replace(value, iterations=spilled)
+            return self._records.read(self._journal, key, kind, number)
         except DamagedFileError as error:
             raise DamagedFileError(
                 f"checkpoint={str(self._path)!r} cannot be used: {error} Try deleting the file to "
                 "begin anew."
             ) from error
-        return value
-
-    def _read_iteration(self, number: int, place: int) -> tuple[Tree, ...]:
-        assert self._journal is not None, "the file is open"
-        key = f"iteration {number} {place}"
-        if key not in self._journal:
-            raise DamagedFileError(f"{key} is missing.")
-        stored, arrays = self._journal.read(key)
-        return decode(stored, arrays, _Iteration, self._shape).trees
-
-    def _records(self, key: str, value: Any, number: int) -> Iterator[Record]:
-        """Records of a part or a run; iterations that are stored already are not stored again."""
-        n_spilled = 0
-        if isinstance(value, ForestRun | OptimizedForest):
-            n_spilled = len(value.iterations)
-            first = self._n_spilled.get(number, 0)
-            if isinstance(value, OptimizedForest):
-                first = min(first, max(n_spilled - 1, 0))  # the end of a run may replace the last
-            for place in range(first, n_spilled):
-                header, arrays = encode(_Iteration(value.iterations[place]), _Iteration)
-                yield Record(f"iteration {number} {place}", header, arrays)
-            value = replace(value, iterations=())
-        header, arrays = encode(value, type(value))
-        yield Record(key, {"value": header, "n_spilled": n_spilled}, arrays)
 
     def _write_waiting(self) -> None:
-        """Write the finished parts that wait."""
+        """Write the finished parts that wait; their states are of no use any more."""
         assert self._journal is not None, "the file is open"
         if not self._waiting:
             return
@@ -329,7 +244,7 @@ class Checkpoint:
             records = (
                 record
                 for number, part in self._waiting
-                for record in self._records(f"part {number}", part, number)
+                for record in self._records.records(f"part {number}", part, number)
             )
             if not self._write(records, "parts"):
                 return
@@ -347,10 +262,7 @@ class Checkpoint:
             self._pace.postpone(of, RETRY_SECONDS)
             self._warn(error)
             return False
-        for record in written:
-            if record.key.startswith("iteration "):
-                number, place = map(int, record.key.split()[1:])
-                self._n_spilled[number] = place + 1
+        self._records.note_written(written)
         self._note_success()
         return True
 
@@ -369,11 +281,6 @@ class Checkpoint:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Iteration:
-    trees: tuple[Tree, ...]
-
-
 class RunSaver:
     """Stores the states of one part under way; has the form that optimisers expect.
 
@@ -385,20 +292,10 @@ class RunSaver:
         self._checkpoint = checkpoint
         self._number = number
 
-    def __call__(self, snapshot: Callable[[], Any]) -> None:
+    def __call__(self, make_state: Callable[[], Any]) -> None:
         """Offer a state."""
         if self._checkpoint is not None:
-            self._checkpoint.offer(self._number, snapshot)
+            self._checkpoint.offer(self._number, make_state)
 
     def __reduce__(self) -> tuple[type[RunSaver], tuple[()]]:
         return RunSaver, ()
-
-
-def _listed(stored: Any) -> list[Any]:
-    return stored if isinstance(stored, list) else []
-
-
-def _numbers(keys: Iterable[str], word: str) -> list[int]:
-    """Numbers of the keys that are `word` and a number, ascending."""
-    found = (key.removeprefix(f"{word} ") for key in keys if key.startswith(f"{word} "))
-    return sorted(int(number) for number in found if number.isdecimal())
