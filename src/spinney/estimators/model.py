@@ -167,7 +167,7 @@ class Model(CallbackSupportMixin, BaseEstimator):
 
         A Checkpoint comes from another fit that this one is a part of.
         """
-        fitted = run_fit(
+        done = run_fit(
             self,
             lambda model, session: fit(model, session, *data),
             data,
@@ -177,7 +177,7 @@ class Model(CallbackSupportMixin, BaseEstimator):
             callback=callback,
         )
         # One assignment, so that Ctrl-C finds either the old state or the new one.
-        self.__dict__ = fitted.__dict__
+        self.__dict__ = done.__dict__
         return self
 
     def _fit(self, session: Session, *data: Any) -> None:
