@@ -123,3 +123,12 @@ def test_plain_float32_rows_are_not_copied() -> None:
     estimator = TAOTreeClassifier(max_depth=1, max_iter=1, random_state=0).fit(rows(), labels())
     X = rows().astype(np.float32)
     assert np.shares_memory(validation.check_rows(estimator, X), X)
+
+
+def test_finite_values_whose_squares_are_not_are_rows() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    tree = TAOTreeClassifier(max_depth=1, max_iter=1).fit(X, X[:, 0] > 0)
+    for value in (1e30, -3e38):
+        assert told(tree, np.array([[value, 0.0]]))[0][0] == (1, 2)
+    with pytest.raises(ValueError, match="float32"):
+        tree.predict(np.array([[1e200, 0.0]]))

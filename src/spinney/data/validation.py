@@ -49,6 +49,8 @@ _NUMBERS: dict[str, Any] = {
 #: some hundreds of deviations in float32.
 LARGEST_SLOPE = 1e36
 
+_PLAIN = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
+
 
 def check_rows(estimator: Any, X: object) -> Rows:
     """Rows to predict, as float32; their columns must be those seen in ``fit``.
@@ -110,13 +112,13 @@ def _is_plain(estimator: Any, X: object) -> bool:
     """Whether scikit-learn would find nothing to say about the rows."""
     return (
         type(X) is np.ndarray
-        and X.dtype in (np.float32, np.float64)
+        and X.dtype in _PLAIN
         and X.ndim == 2
         and X.shape[0] > 0
         and X.shape[1] == estimator.n_features_in_
         and not hasattr(estimator, "feature_names_in_")
         and estimator.encoding_ is None
-        and _is_finite(X)
+        and (_has_finite_square(X) or _is_finite(X))
     )
 
 
@@ -247,6 +249,14 @@ def _without_stored_zeros(X: sp.csr_matrix, data: NDArray[np.float32]) -> sp.csr
     rows = sp.csr_matrix((data, indices, indptr), shape=X.shape, copy=True)
     rows.eliminate_zeros()
     return rows
+
+
+def _has_finite_square(values: NDArray[Any]) -> bool:
+    """Whether all values are finite, by a look that takes a third of the time for few of them.
+
+    It may say no of finite values whose squares are not, or which do not lie in order.
+    """
+    return values.flags.c_contiguous and math.isfinite(np.vdot(values, values))
 
 
 def _is_finite(values: NDArray[Any]) -> bool:
