@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn import config_context
 
 import spinney.data.validation as validation
-from spinney import TAOTreeClassifier
+from spinney import GreedyForestRegressor, TAOTreeClassifier, TAOTreeRegressor
 from tests.contracts.few_rows import N_COLUMNS, N_ROWS, labels, rows, with_value
 
 
@@ -132,3 +132,46 @@ def test_finite_values_whose_squares_are_not_are_rows() -> None:
         assert told(tree, np.array([[value, 0.0]]))[0][0] == (1, 2)
     with pytest.raises(ValueError, match="float32"):
         tree.predict(np.array([[1e200, 0.0]]))
+
+
+@pytest.mark.parametrize("kind", [TAOTreeRegressor, GreedyForestRegressor])
+def test_a_target_that_is_none_is_refused_with_its_row(kind: Any) -> None:
+    y: Any = np.arange(20.0).astype(object)
+    y[7] = None
+    with pytest.raises(ValueError, match=r"Input y contains NaN: y\[7\] is None; give .* try"):
+        kind().fit(np.arange(40.0).reshape(20, 2), y)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(["a", "b", None, "a"] * 5, dtype=object),
+        ["a", "b", None, "a"] * 5,
+        pd.Series(["a", "b", pd.NA, "a"] * 5, dtype="string"),
+        np.array(["a", "b", np.nan, "a"] * 5, dtype=object),
+    ],
+    ids=["objects", "list", "string", "nan"],
+)
+def test_a_missing_label_is_refused_with_its_row(y: Any) -> None:
+    with pytest.raises(ValueError, match=r"Input y contains NaN: y\[2\] is .*; give .* try"):
+        TAOTreeClassifier().fit(np.arange(40.0).reshape(20, 2), y)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"a": 1.0, "b": "x"}, TypeError, r"X is a dict; give .* compile\(\)"),
+        ([{"a": 1.0, "b": "x"}], ValueError, r"X is of type list and has shape \(1,\), .* try"),
+        (pd.Series({"a": 1.0, "b": "x"}), ValueError, "X is of type Series .* no table; give"),
+        (None, ValueError, "X is of type NoneType, which is no table; give .* try"),
+        (np.zeros((2, 2, 2)), ValueError, r"has shape \(2, 2, 2\), which is no table; give"),
+    ],
+    ids=["dict", "dicts", "series", "none", "cube"],
+)
+def test_what_is_no_table_is_refused_by_models_of_tables(
+    given: Any, error: type[Exception], message: str
+) -> None:
+    frame = pd.DataFrame({"a": np.arange(20.0), "b": list("xy") * 10})
+    tree = TAOTreeClassifier(max_depth=1, max_iter=1).fit(frame, list("uv") * 10)
+    with pytest.raises(error, match=message):
+        tree.predict(given)

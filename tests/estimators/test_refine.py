@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -351,3 +353,54 @@ def test_one_tree_is_refined_in_the_leaves_of_cross_fitted_means(monkeypatch):
     tree = TAOTreeClassifier(max_depth=4, random_state=0).fit(frame, y > 0, weights)
     handed, _ = leaves_of_fit(tree, frame, y > 0, weights, monkeypatch)
     check_leaves(tree, handed, (y > 0)[:, None] * 1.0, frame, weights)
+
+
+def with_holes(X: np.ndarray) -> np.ndarray:
+    holed = X.copy()
+    holed[::7, 1] = np.nan
+    return holed
+
+
+@pytest.mark.parametrize(
+    ("forest", "has_holes"),
+    [
+        (BaggingClassifier(n_estimators=3, max_features=0.5, random_state=0), False),
+        (RandomForestClassifier(3, max_depth=3, random_state=0), True),
+    ],
+    ids=["columns of their own", "splits by missing values"],
+)
+def test_trees_that_cannot_be_read_are_no_attribute(forest: Any, has_holes: bool) -> None:
+    X = with_holes(X_TRAIN[:200]) if has_holes else X_TRAIN[:200]
+    try:
+        refined = refine_leaves(forest.fit(X, Y_TRAIN[:200]), X, Y_TRAIN[:200])
+    except ValueError:
+        pytest.skip("this release of scikit-learn reads no holes")
+    if hasattr(refined, "trees_"):
+        pytest.skip("no split by missing values was learned")
+    assert "predict" in dir(refined)
+    assert "trees_" not in dir(refined)
+    assert refined._compact_summary() == ""
+    with pytest.raises(TypeError, match="has trees that cannot be read"):
+        refined.apply(X_TRAIN[:2])
+    assert len(refined.predict(X)) == 200
+
+
+def test_rows_with_holes_are_predicted_and_have_no_leaves() -> None:
+    forest = RandomForestClassifier(3, max_depth=3, random_state=0)
+    refined = refine_leaves(forest.fit(X_TRAIN[:200], Y_TRAIN[:200]), X_TRAIN, Y_TRAIN)
+    assert len(refined.predict(with_holes(X_TRAIN))) == len(X_TRAIN)
+    with pytest.raises(ValueError, match=r"X holds missing values, .* give complete rows; try"):
+        refined.apply(with_holes(X_TRAIN))
+
+
+def test_leaves_can_be_refined_again_without_a_look_at_the_targets() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"job": [f"k{i}" for i in rng.integers(0, 150, 400)]})
+    frame["size"] = rng.normal(size=400)
+    target = rng.normal(size=400)
+    forest = TAOForestRegressor(5, max_depth=4, random_state=0).fit(frame, target)
+    refined = refine_leaves(forest, frame, target)
+    again = refine_leaves(refined, frame, target)
+    # A second time would be better by far if rows were read by means of their own targets.
+    assert again.score(frame, target) < refined.score(frame, target) + 0.1
+    assert again.apply(frame).shape == (400, 5)

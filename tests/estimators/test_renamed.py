@@ -157,6 +157,18 @@ def test_a_subclass_with_a_constructor_of_its_own_takes_the_old_name_too():
     assert mine.get_params() == {"depth": 2, "strict_descent": True}
 
 
+def test_a_subclass_may_pass_the_old_name_on():
+    class Mine(TREE):
+        def __init__(self, extra: int = 1, left_: int = 2) -> None:
+            super().__init__(max_depth=1, max_iter=1, **OLD)
+            self.extra, self.left_ = extra, left_
+
+    with pytest.warns(FutureWarning, match="Mine: the parameter monotone"):
+        mine = Mine()
+    assert mine.strict_descent is True
+    assert mine.fit(X, Y).left_ == 2
+
+
 def test_what_is_no_parameter_keeps_its_name():
     assert current_names(TREE, {"monotone": 1, "tree_": 2}) == {"strict_descent": 1, "tree_": 2}
 

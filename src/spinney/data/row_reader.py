@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,32 +126,36 @@ class RowReader:
             warn_caller(text, MissingValuesWarning)
 
 
-def row_reader(model: object) -> RowReader:
+def reading_model(model: Any) -> Any:
+    """The model that reads rows: a refined forest reads them as the forest inside it does."""
+    while not hasattr(model, "encoding_") and hasattr(model, "forest"):
+        model = model.forest
+    return model
+
+
+def row_reader(model: Any) -> RowReader:
     """How a fitted model, or the forest that it refines, reads rows."""
-    forest = None if hasattr(model, "encoding_") else getattr(model, "forest", None)
-    own = model if forest is None else forest
+    own = reading_model(model)
     return RowReader(
         getattr(own, "encoding_", None),
         getattr(own, "typical_", None),
         getattr(model, "feature_names_in_", None),
-        int(model.n_features_in_),  # type: ignore[attr-defined]
+        int(model.n_features_in_),
         getattr(own, "missing", FILL),
         type(model).__name__,
     )
 
 
-def encoding_of(model: object) -> TableEncoding | None:
+def encoding_of(model: Any) -> TableEncoding | None:
     """How a model turns columns into coordinates; None if it reads numbers as they are."""
-    of_forest = getattr(getattr(model, "forest", None), "encoding_", None)  # of refined ones
-    encoding: TableEncoding | None = getattr(model, "encoding_", of_forest)
+    encoding: TableEncoding | None = getattr(reading_model(model), "encoding_", None)
     return encoding
 
 
-def typical_of(model: object) -> TypicalRow | None:
+def typical_of(model: Any) -> TypicalRow | None:
     """What is typical of the columns of a model, None if it was fitted before that was stored.
 
     A refined forest has that of its forest; forests of other libraries have none.
     """
-    of_forest = getattr(getattr(model, "forest", None), "typical_", None)
-    typical: TypicalRow | None = getattr(model, "typical_", of_forest)
+    typical: TypicalRow | None = getattr(reading_model(model), "typical_", None)
     return typical

@@ -37,6 +37,20 @@ def check_numeric_texts(y: object) -> None:
         )
 
 
+def check_no_missing_labels(y: object) -> None:
+    """Raise, with the row, if a label among objects is missing: None, NaN or pandas' NA."""
+    values = _objects(y)
+    if values is None or not values.ndim:
+        return
+    for place, label in enumerate(values.ravel().tolist()):
+        is_nan = isinstance(label, float) and label != label
+        if label is None or is_nan or type(label).__name__ == "NAType":
+            raise ValueError(
+                f"Input y contains NaN: y[{place}] is {label!r}; give a label for each row; try "
+                "leaving out such rows, or a label of its own for them."
+            )
+
+
 def doubt_of_labels(labels: NDArray[Any], y: object) -> str | None:
     """What to warn of if labels are text that nearly all is numbers, so that y may be no classes.
 

@@ -22,6 +22,7 @@ from spinney.data.problem import Problem, take_rows
 from spinney.data.row_reader import row_reader
 from spinney.data.tables import (
     Table,
+    check_is_table,
     encode_training,
     has_names,
     holds_numbers,
@@ -30,7 +31,7 @@ from spinney.data.tables import (
     read_table,
     unbatched,
 )
-from spinney.data.target_texts import check_numeric_texts, doubt_of_labels
+from spinney.data.target_texts import check_no_missing_labels, check_numeric_texts, doubt_of_labels
 from spinney.data.warn_caller import warn_caller
 
 Rows: TypeAlias = NDArray[np.float32] | sp.csr_matrix
@@ -90,7 +91,9 @@ def _given_rows(estimator: Any, X: object) -> Rows | Table:
     known = _rows_of_known_columns(estimator, X, names)
     if known is not None:
         return known
-    if holds_numbers(X) and _reads_numbers(estimator):
+    if not _reads_numbers(estimator):
+        check_is_table(X)
+    elif holds_numbers(X):
         return as_float32(validate_data(estimator, X, reset=False, **_NUMBERS), names)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return read_table(X, names)
@@ -136,6 +139,7 @@ def check_rows_and_classes(
     estimator: Any, X: object, y: object, *, reset: bool
 ) -> tuple[Rows | Table, NDArray[Any], NDArray[np.int32]]:
     """Training rows, the sorted class labels, and each row's position among them."""
+    check_no_missing_labels(y)
     rows, labels = _rows_and_targets(estimator, X, y, reset=reset)
     check_classification_targets(labels)
     if (doubt := doubt_of_labels(labels, y)) is not None:
@@ -152,7 +156,14 @@ def check_rows_and_targets(
     rows, targets = _rows_and_targets(
         estimator, X, y, reset=reset, multi_output=True, y_numeric=True
     )
-    return rows, check_targets(targets)
+    numbers = check_targets(targets)
+    if not np.isfinite(numbers).all():  # None among objects: those of floats are refused before
+        row = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])
+        raise ValueError(
+            f"Input y contains NaN: y[{row}] is {np.asarray(y, dtype=object)[row]!r}; give a "
+            "number for each row; try leaving out such rows."
+        )
+    return rows, numbers
 
 
 def _rows_and_targets(

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from spinney.data import as_rows
+from spinney.data.row_reader import reading_model
 from spinney.data.validation import check_training_rows
 from spinney.data.warn_caller import warn_caller
 from spinney.ensembles.fitted_trees import own_forest
@@ -80,9 +81,10 @@ def training_leaves(
     other folds, so that no row is put into a leaf by its own target.
     """
     own = own_forest(forest)
-    if own is None or forest.encoding_ is None:
+    reader = reading_model(forest)
+    if own is None or reader.encoding_ is None:
         return leaf_reader(forest)(X)
-    rows = as_rows(check_training_rows(forest, X, outputs, weights))
+    rows = as_rows(check_training_rows(reader, X, outputs, weights))
     return own.apply(rows, n_threads=n_threads).astype(np.int64)
 
 

@@ -14,8 +14,18 @@ from spinney.tree.forest import Forest
 from spinney.tree.structure import Tree, breadth_first, constant_leaves
 
 
+class UnreadableTreesError(TypeError, AttributeError):
+    """The trees of a forest of another library are not of a kind that this library has.
+
+    An AttributeError too, as whoever asks an estimator for its trees finds none.
+    """
+
+
 def own_forest(forest: Any) -> Forest | None:
     """Trees of a fitted estimator of spinney; None if another library has grown them."""
+    if hasattr(forest, "leaf_values_"):  # a refined one
+        refined: Forest = forest._forest()
+        return refined
     if isinstance(getattr(forest, "forest_", None), Forest):
         of_many: Forest = forest.forest_
         return of_many
@@ -60,12 +70,17 @@ def _numbered_trees(forest: Any) -> list[tuple[Tree, NDArray[np.int64]]]:
     members = members_of(forest) if hasattr(forest, "estimators_") else [forest]
     has_own_columns = hasattr(forest, "estimators_features_")
     if has_own_columns or not all(hasattr(member, "tree_") for member in members):
-        raise TypeError(
+        raise UnreadableTreesError(
             f"the refined forest={type(forest).__name__} has trees that cannot be read; give a "
             "forest of spinney, or a random forest, extra trees or gradient boosting of "
             "scikit-learn; try refine_leaves on one of these."
         )
-    return [(from_sklearn(member), _old_numbers(member.tree_)) for member in members]
+    try:
+        return [(from_sklearn(member), _old_numbers(member.tree_)) for member in members]
+    except ValueError as error:  # split by missing values
+        raise UnreadableTreesError(
+            f"the refined forest={type(forest).__name__} has trees that cannot be read: {error}"
+        ) from error
 
 
 def _old_numbers(tree: Any) -> NDArray[np.int64]:

@@ -190,8 +190,10 @@ class Model(CallbackSupportMixin, BaseEstimator):
 
     def _forget(self) -> None:
         """Drop what an earlier fit stored; a new one need not store all of it."""
+        given = self.get_params(deep=False)  # of a subclass, a parameter may end so
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
-            del self.__dict__[name]
+            if name not in given:
+                del self.__dict__[name]
 
     def _check_parameters(self) -> None:
         """Raise if a constructor value is of no use."""

@@ -225,7 +225,7 @@ def check_max_depth(max_depth: object, init: object) -> None:
             "max_depth=None has no meaning for a tree whose structure is fixed before it is "
             'fitted; give an integer >= 1; try max_depth=8, or init="cart" to let CART choose.'
         )
-    check_integer("max_depth", max_depth, minimum=1, example="8; DummyClassifier has no split")
+    check_integer("max_depth", max_depth, minimum=1, example="8")
     is_full = isinstance(init, str) and init != "cart"
     if is_full and int(max_depth) > DEEPEST_FULL_TREE:  # type: ignore[call-overload]
         raise ValueError(

@@ -40,7 +40,7 @@ from spinney.ensembles.fitted_leaves import (
     training_leaves,
     warn_of_linear_leaves,
 )
-from spinney.ensembles.fitted_trees import trees_with_values
+from spinney.ensembles.fitted_trees import UnreadableTreesError, trees_with_values
 from spinney.ensembles.recipe import Outline, Step, Steps
 from spinney.estimators.construction import estimator, parameters
 from spinney.estimators.model import Model
@@ -212,8 +212,9 @@ def _are_leaf_values(value: Any, model: Any) -> bool:
     return is_finite(value, model.n_leaves_, n_outputs)
 
 
-#: Readouts of refined forests, with the leaf values that they were made of: no part of a model.
-_READOUTS: WeakKeyDictionary[RefinedForest, tuple[Any, Readout]] = WeakKeyDictionary()
+#: Readouts of refined forests, with the leaf values and the forest that they were made of: no part
+#: of a model.
+_READOUTS: WeakKeyDictionary[RefinedForest, tuple[Any, Any, Readout]] = WeakKeyDictionary()
 
 
 @parameters
@@ -274,7 +275,14 @@ class RefinedForest(Model):
     def _checked_rows(self, X: Any) -> Rows:
         if isinstance(self.forest, Model):
             return self.forest._checked_rows(X)
-        return _checked_by(self.forest, X)
+        rows = _checked_by(self.forest, X, ensure_all_finite="allow-nan")
+        if has_missing(rows):
+            raise ValueError(
+                f"X holds missing values, for which {type(self.forest).__name__} may have ways "
+                "that are no hyperplanes, so that only predictions answer them; give complete "
+                "rows; try predict, or apply of the forest that was refined."
+            )
+        return rows
 
     def _check(self) -> None:
         check_loss(self.loss, self._losses, type(self).__name__)
@@ -333,14 +341,14 @@ class RefinedForest(Model):
         """The readout, made once; without a forest if its trees cannot be read."""
         check_is_fitted(self, "leaf_values_")
         kept = _READOUTS.get(self)
-        if kept is None or kept[0] is not self.leaf_values_:
-            kept = _READOUTS[self] = (self.leaf_values_, self._readout_if_read())
-        return kept[1]
+        if kept is None or kept[0] is not self.leaf_values_ or kept[1] is not self.forest:
+            kept = _READOUTS[self] = (self.leaf_values_, self.forest, self._readout_if_read())
+        return kept[2]
 
     def _readout_if_read(self) -> Readout:
         try:
             return self._readout()
-        except (TypeError, ValueError):  # of another library, or split by missing values
+        except UnreadableTreesError:
             return self._readout_of(None)
 
     def _answers(self, X: ArrayLike) -> NDArray[Any]:

@@ -109,7 +109,8 @@ def accept_old_names(kind: type[Any]) -> Callable[..., None]:
 
     @functools.wraps(init)
     def construct(self: Any, *values: Any, **named: Any) -> None:
-        init(self, *values, **with_current_names(type(self), named))
+        # Of the class whose constructor this is: a subclass may have another one.
+        init(self, *values, **with_current_names(kind, named, type(self)))
 
     return construct
 
@@ -154,12 +155,14 @@ def current_names(kind: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
     return {renamed[name].new if name in renamed else name: given[name] for name in given}
 
 
-def with_current_names(kind: type[Any], given: dict[str, Any]) -> dict[str, Any]:
-    """As `current_names`; warns of old names, if there are any."""
+def with_current_names(
+    kind: type[Any], given: dict[str, Any], owner: type[Any] | None = None
+) -> dict[str, Any]:
+    """As `current_names`; warns of old names in the name of `owner`, if there are any."""
     current = current_names(kind, given)
     for old, renamed in renamed_parameters(kind).items():
         if old in given:
-            renamed.warn(kind)
+            renamed.warn(owner or kind)
     return current
 
 

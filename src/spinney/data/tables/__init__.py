@@ -29,6 +29,7 @@ from spinney.data.tables.roles import (
 )
 from spinney.data.tables.table import (
     Table,
+    check_is_table,
     frame_names,
     holds_numbers,
     label_of,
@@ -53,6 +54,7 @@ __all__ = [
     "category_mask",
     "cell_readers",
     "check_categorical_features",
+    "check_is_table",
     "check_texts",
     "declared_mask",
     "encode_training",

@@ -96,6 +96,21 @@ def holds_numbers(X: object) -> bool:
     return array is None or array.dtype.kind in "fiubc" or array.ndim != 2 or 0 in array.shape
 
 
+def check_is_table(X: object) -> None:
+    """Raise unless X is a frame, sparse, or has two dimensions."""
+    wanted = "give a frame, or rows of two dimensions; try pd.DataFrame([row]) for a single row"
+    if isinstance(X, dict):
+        raise TypeError(f"X is a dict; {wanted}, or compile(), whose models answer a dict.")
+    if sp.issparse(X) or is_pandas(X) or _frame(X) is not None:
+        return
+    array = _array(X)
+    if array is None or array.ndim != 2:
+        found = f"is of type {type(X).__name__}"
+        if array is not None and array.ndim:
+            found += f" and has shape {array.shape}"
+        raise ValueError(f"X {found}, which is no table; {wanted}.")
+
+
 def read_table(X: object, names: Sequence[str] | None = None) -> Table:
     """Columns of a frame, or of an array or list of two dimensions."""
     if sp.issparse(X):
