@@ -14,7 +14,7 @@ from sklearn.datasets import make_classification, make_regression
 import spinney.ensembles.bagging as bagging
 from spinney.algorithms.tao import TAOOptions, optimize_tree
 from spinney.data import classification_problem, regression_problem, take_columns
-from spinney.ensembles.bagging import BaggingPlan, bag_trees, grow_tree
+from spinney.ensembles.bagging import BaggingPlan, bag_tree, bag_trees
 from spinney.ensembles.plan import out_of_bag
 from spinney.ensembles.tree_start import RandomStructure, Start, drawn_start
 from spinney.tree.route import outputs
@@ -122,7 +122,7 @@ def test_tree_learns_from_its_sample_alone(kind, with_replacement):
     alone = optimize_tree(
         part, complete_topology(3), replace(OPTIONS, seed=plan.tree_seed(1), alpha=0.1)
     )
-    found = grow_tree(whole, complete_start, OPTIONS, plan, 1)
+    found = bag_tree(whole, complete_start, OPTIONS, plan, 1)
     assert found.tree.same_as(alone.tree)
     assert found.trace.objective == alone.trace.objective
 
@@ -297,9 +297,9 @@ def test_trees_come_one_by_one(monkeypatch):
 
     def count(*arguments, **options):
         grown.append(arguments[-1])
-        return grow_tree(*arguments, **options)
+        return bag_tree(*arguments, **options)
 
-    monkeypatch.setattr(bagging, "grow_tree", count)
+    monkeypatch.setattr(bagging, "bag_tree", count)
     trees = bag_trees(a_problem(), complete_start, OPTIONS, a_plan(n_trees=6), n_jobs=1)
     next(trees)
     assert len(grown) < 6
@@ -310,8 +310,8 @@ def test_problem_and_rows_survive_the_way_to_a_worker():
     for kind in KINDS:
         problem = a_problem(kind)
         copy = pickle.loads(pickle.dumps(problem))
-        one = grow_tree(problem, complete_start, OPTIONS, a_plan(), 0)
-        assert grow_tree(copy, complete_start, OPTIONS, a_plan(), 0).tree.same_as(one.tree)
+        one = bag_tree(problem, complete_start, OPTIONS, a_plan(), 0)
+        assert bag_tree(copy, complete_start, OPTIONS, a_plan(), 0).tree.same_as(one.tree)
 
 
 # --- rows that trees did not see -----------------------------------------------------------------

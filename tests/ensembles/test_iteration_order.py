@@ -20,8 +20,8 @@ from spinney.algorithms.trace import Trace
 from spinney.ensembles.iteration_order import (
     MOST_RUNS,
     IterationOrder,
-    PassedError,
     Reporter,
+    StopBehindError,
     iterations_of,
 )
 from spinney.ensembles.recipe import NO_STEPS, NoSteps, Step
@@ -76,7 +76,7 @@ def in_order(futures: list[Future[OptimizedForest]]) -> Iterator[OptimizedForest
         yield future.result()
 
 
-def run(listener: Listener, pauses: list[list[float]]) -> tuple[list[int], PassedError | None]:
+def run(listener: Listener, pauses: list[list[float]]) -> tuple[list[int], StopBehindError | None]:
     """Numbers of iterations of the forests that are handed over, and the word to go back."""
     order, stop = IterationOrder(listener, 0), StopSignal()
     order.open()
@@ -93,7 +93,7 @@ def run(listener: Listener, pauses: list[list[float]]) -> tuple[list[int], Passe
                 if order.is_stopped:
                     break
                 order.next_forest()
-        except PassedError as passed:
+        except StopBehindError as passed:
             return lengths, passed
     return lengths, None
 
@@ -140,7 +140,7 @@ def test_of_many_iterations_that_wait_some_states_are_kept() -> None:
             order.end_forest(found)
             order.next_forest()
 
-    with pytest.raises(PassedError) as passed:
+    with pytest.raises(StopBehindError) as passed:
         hear_all()
     assert passed.value.number == last
     assert passed.value.run is not None
@@ -201,7 +201,7 @@ def test_a_forest_that_nobody_reported_is_heard_at_its_end(last: int | None) -> 
     order = IterationOrder(listener, 0)
     found = OptimizedForest((), trace_of(3))
     if last in (1, 2):
-        with pytest.raises(PassedError) as passed:
+        with pytest.raises(StopBehindError) as passed:
             order.restore_forest(found)
         assert passed.value.number == last
     else:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from spinney.algorithms.descent import PATIENCE, Descent
 from spinney.algorithms.fao_forest import ForestTask, JointForest
 from spinney.algorithms.fao_options import FAOOptions, kind_of_split
 from spinney.algorithms.fao_start import keep_leaves, resumed_forest, saved_members, start_forest
@@ -28,7 +29,6 @@ from spinney.algorithms.fao_steps import (
     tighten_splits,
 )
 from spinney.algorithms.losses import Array
-from spinney.algorithms.progress import PATIENCE, Progress
 from spinney.algorithms.recorder import Callback, Recorder
 from spinney.algorithms.state import ForestRun, Save
 from spinney.algorithms.trace import Trace
@@ -153,20 +153,20 @@ class _Position:
     ----------
     n_iterations : int
         Iterations done.
-    progress : Progress
+    progress : Descent
         Counts the iterations that kept to the limit on weights.
     iterations : tuple of tuple of Tree
         The trees after each of them, where they are to be kept.
     """
 
     n_iterations: int = 0
-    progress: Progress = field(default_factory=Progress)
+    progress: Descent = field(default_factory=Descent)
     iterations: tuple[tuple[Tree, ...], ...] = ()
 
     @staticmethod
     def of(run: ForestRun) -> _Position:
         """That of an earlier run."""
-        return _Position(run.n_iterations, Progress(run.best, run.n_stalled), run.iterations)
+        return _Position(run.n_iterations, Descent(run.best, run.n_stalled), run.iterations)
 
     def saved(self, forest: JointForest, trace: Trace) -> ForestRun:
         """The state of the run as plain values."""

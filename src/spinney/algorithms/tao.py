@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from spinney.algorithms.progress import PATIENCE, Progress
+from spinney.algorithms.descent import PATIENCE, Descent
 from spinney.algorithms.recorder import Callback, Recorder
 from spinney.algorithms.state import NativeTree, Save, TreeRun
 from spinney.algorithms.tao_options import TAOOptions
@@ -119,7 +119,7 @@ class _Run:
         self.recorder = recorder
         self.save = save
         self.after_sweep = after_sweep
-        self.progress = Progress()
+        self.progress = Descent()
         self.n_explored = 0
         self.is_exploring = not task.options.strict_descent
         self.is_settled = self.is_stopped = False
@@ -137,7 +137,7 @@ class _Run:
         # A random tree pays next to no penalty, and must not win for that alone. A given one
         # that is not allowed has too many weights.
         if task.has_tree or not (task.limits.is_limited or self.is_exploring):
-            self.progress = Progress(objective)
+            self.progress = Descent(objective)
         native.keep()
 
     def resume(self, run: TreeRun) -> None:
@@ -148,7 +148,7 @@ class _Run:
                 f"the given state is after {run.n_explored} exploring sweeps; this task has "
                 f"{n_exploring}."
             )
-        self.progress = Progress(run.best, run.n_stalled)
+        self.progress = Descent(run.best, run.n_stalled)
         self.n_explored = run.n_explored
         self.is_exploring = run.best_tree is not None
         self.is_settled = run.is_settled

@@ -19,7 +19,19 @@ SOLVER = {"max_newton": 1, "epochs": 4, "step": 1.0, "newton_limit": NEWTON_LIMI
 
 @dataclass(frozen=True)
 class TAOOptions:
-    """How one tree is optimised; the estimators' docstrings explain each word."""
+    """How one tree is optimised; the estimators' docstrings explain most words.
+
+    Attributes
+    ----------
+    init : {"supervised", "balanced", "random"}
+        How hyperplanes are drawn where a start gives a shape alone.
+    solver : mapping
+        Effort of the solver of a node, see `SOLVER`.
+    leaf_epochs : int
+        Passes over the rows of a linear leaf.
+    seed, start_seed : int
+        Of the solver, and of the hyperplanes that are drawn; None is the same seed.
+    """
 
     loss: str = "zero_one"
     split: str = "oblique"

@@ -3,7 +3,8 @@
 :mod:`spinney.data.problem` holds the frozen result. The other modules are the doors: training rows
 (:mod:`~spinney.data.validation`, :mod:`~spinney.data.encoded`), rows to predict
 (:mod:`~spinney.data.row_reader`, :mod:`~spinney.data.served_rows`), and columns of any kind
-(:mod:`spinney.data.tables`). No other folder reads user input.
+(:mod:`spinney.data.tables`). What ``fit`` and ``predict`` are given comes through them; who takes
+rows for a purpose of its own (plots, refined forests, images) checks them where it does.
 """
 
 from spinney.data.problem import (

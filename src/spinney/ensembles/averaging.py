@@ -25,7 +25,7 @@ from spinney.algorithms.trace import Trace
 from spinney.data import Problem
 from spinney.ensembles.copies import GappedCopies
 from spinney.ensembles.forest_starts import WITH_LEAVES, forest_start
-from spinney.ensembles.iteration_order import IterationOrder, PassedError, Trees
+from spinney.ensembles.iteration_order import IterationOrder, StopBehindError, Trees
 from spinney.ensembles.recipe import NO_STEPS, Outline, Steps
 from spinney.ensembles.seeds import COPIES, stream, tree_seed
 from spinney.ensembles.starts import StartRule
@@ -121,8 +121,8 @@ class AveragedForests:
         try:
             with closing(_in_order(work, saved, order)) as forests:
                 yield from forests
-        except PassedError as passed:
-            yield work.grown_until(order.forest, passed)
+        except StopBehindError as stop:
+            yield work.grown_until(order.forest, stop)
 
 
 def _in_order(
@@ -165,18 +165,18 @@ class _Work:
         stop = StopSignal()
         return order.listen(start_work(grow_forest, arguments, n_jobs, stop), stop)
 
-    def grown_until(self, forest: int, passed: PassedError) -> OptimizedForest:
+    def grown_until(self, forest: int, stop: StopBehindError) -> OptimizedForest:
         """One forest that ends after an iteration; those after it do not change it."""
 
         def is_enough(trace: Trace, trees: Trees) -> bool:
             del trees
-            return trace.phase.count("leaves") >= passed.number
+            return trace.phase.count("leaves") >= stop.number
 
         n_threads = int(effective_n_jobs(self.recipe.n_jobs))
         options = replace(self.recipe.options, n_threads=n_threads)
         start, plan = self.recipe.start, self.recipe.plan
         return grow_forest(
-            StopSignal(), self.problem, start, options, plan, forest, passed.run, None, is_enough
+            StopSignal(), self.problem, start, options, plan, forest, stop.run, None, is_enough
         )
 
     def _arguments(self, forests: range, order: IterationOrder | None) -> Iterator[tuple[Any, ...]]:
@@ -187,6 +187,7 @@ class _Work:
             run, save = runs.get(forest - self.first), self.steps.saver(forest - self.first)
             reporter = None
             if order is not None:
+                # It is given each state to save before it is called, and so knows it then.
                 reporter = order.reporter(forest, run, save)
                 save = reporter.save
             yield self.problem, recipe.start, options, recipe.plan, forest, run, save, reporter

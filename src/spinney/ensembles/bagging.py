@@ -98,8 +98,9 @@ class BaggedTrees:
         yield from saved
         before = [*known, *saved]
         last = before[-1].unpruned if before else None
-        options = replace(self.options, alpha=self.plan.alphas[0])
-        grown = bag_trees(problem, self.start, options, self.plan, len(before), last, self.n_jobs)
+        grown = bag_trees(
+            problem, self.start, self.options, self.plan, len(before), last, self.n_jobs
+        )
         # Closed also if a listener fails or Ctrl-C comes between two trees: no worker goes on.
         with closing(grown):
             for found in grown:
@@ -182,12 +183,12 @@ def _chain(
 ) -> Iterator[OptimizedTree]:
     """Trees that each start from the one before, unpruned, as along a regularisation path."""
     for tree in trees:
-        found = grow_tree(problem, start, options, plan, tree, last_tree)
+        found = bag_tree(problem, start, options, plan, tree, last_tree)
         last_tree = found.unpruned
         yield found
 
 
-def grow_tree(
+def bag_tree(
     problem: Problem,
     start: StartRule,
     options: TAOOptions,
@@ -228,4 +229,4 @@ def _grow(
     given: Tree | DrawnSplits | None,
 ) -> OptimizedTree:
     """One tree, grown by a worker."""
-    return grow_tree(problem, start, options, plan, tree, given, stop)
+    return bag_tree(problem, start, options, plan, tree, given, stop)

@@ -28,7 +28,7 @@ MOST_RUNS = 8
 Trees: TypeAlias = Callable[[], tuple[Tree, ...]]
 
 
-class PassedError(Exception):
+class StopBehindError(Exception):
     """The fit is to end after an iteration that its worker has left behind.
 
     Attributes
@@ -116,14 +116,14 @@ class IterationOrder:
         """Turn to the next forest, and pass on what its worker has reported already."""
         self.forest, self._n_told, self._last_run = self.forest + 1, 0, None
         if self._report_all(self._waiting.pop(self.forest, [])):
-            raise self._passed()
+            raise self._stop_behind()
 
     def listen(
         self, parts: Iterator[OptimizedForest], stop: StopSignal
     ) -> Generator[OptimizedForest, None, None]:
         """The forests that workers hand over, in order; between them, what they report.
 
-        Workers cannot stop at an iteration by themselves, so the fit ends with a PassedError.
+        Workers cannot stop at an iteration by themselves, so the fit ends with a StopBehindError.
         """
         waiter = threading.Thread(target=self._wait_for, args=(parts,), daemon=True)
         waiter.start()
@@ -134,7 +134,7 @@ class IterationOrder:
                 if isinstance(report, OptimizedForest):
                     yield report
                 elif self._take(*report):
-                    raise self._passed()
+                    raise self._stop_behind()
         finally:
             stop.stop()
             waiter.join()
@@ -162,7 +162,7 @@ class IterationOrder:
             self._steps.count(forest, step.number)
         if forest == self.forest:
             if self._report_all(done) and self._n_told < done[-1].number:
-                raise self._passed()
+                raise self._stop_behind()
             return self.is_stopped
         self._waiting[forest] = _thinned([*self._waiting.get(forest, []), *done])
         return False
@@ -178,8 +178,8 @@ class IterationOrder:
                 return True
         return False
 
-    def _passed(self) -> PassedError:
-        return PassedError(self._n_told, self._last_run)
+    def _stop_behind(self) -> StopBehindError:
+        return StopBehindError(self._n_told, self._last_run)
 
 
 def _constant(value: Any) -> Callable[[], Any]:

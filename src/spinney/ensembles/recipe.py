@@ -123,7 +123,7 @@ class Recipe(Protocol[Part]):
 
     @property
     def is_saved_by_part(self) -> bool:
-        """Whether a checkpoint stores parts that are done; else only the state of the one part."""
+        """Whether a checkpoint stores finished parts; False where the states of one part do."""
 
     @property
     def n_parts(self) -> int:

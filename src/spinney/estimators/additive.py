@@ -14,20 +14,20 @@ from spinney.algorithms.fao import FAOOptions
 from spinney.algorithms.losses import ForestLoss, forest_loss
 from spinney.data import Problem
 from spinney.ensembles.calibration import Unseen, cross_fitted, map_of_scores
-from spinney.estimators.optimised_tree import OptimisedTree, tao_options
+from spinney.estimators.tao_parameters import TAOParameters, tao_options
 from spinney.fitting.validation_curve import Judged
 from spinney.tree.readout import Readout, finish_of
 
 Scores = NDArray[np.float64]
 
 
-def loss_of(trees: OptimisedTree, unit: float = 1.0) -> ForestLoss:
+def loss_of(trees: TAOParameters, unit: float = 1.0) -> ForestLoss:
     """The loss of sums that are measured in this unit."""
     return forest_loss(trees.loss, float(getattr(trees, "huber_delta", 1.0)) / unit)
 
 
 def fao_options(
-    trees: OptimisedTree, problem: Problem, n_threads: int = 1, **others: Any
+    trees: TAOParameters, problem: Problem, n_threads: int = 1, **others: Any
 ) -> FAOOptions:
     """Options of the joint optimisation from the constructor's values, and some others."""
     tao = tao_options(trees, float(trees.alpha), n_threads=n_threads)

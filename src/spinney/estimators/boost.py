@@ -21,8 +21,8 @@ from spinney.ensembles.calibration import (
 )
 from spinney.ensembles.copies import GappedCopies
 from spinney.estimators.construction import estimator
-from spinney.estimators.optimised_tree import OptimisedTree, tao_options, tree_start
 from spinney.estimators.parameter_checks import CLASSIFICATION_LOSSES, check_copies
+from spinney.estimators.tao_parameters import TAOParameters, tao_options, tree_start
 from spinney.estimators.tasks import Classifier
 from spinney.estimators.validated import BoostedForest
 from spinney.fitting.fitted_record import are_weights, fitted, is_curve, numbers_of
@@ -38,7 +38,7 @@ ALGORITHMS = ("samme", "m1")
 
 
 @estimator
-class TAOBoostClassifier(Classifier, BoostedForest, OptimisedTree):
+class TAOBoostClassifier(Classifier, BoostedForest, TAOParameters):
     """A small forest of boosted trees: SAMME or AdaBoost.M1 over TAO trees.
 
     Parameters
@@ -197,10 +197,12 @@ class TAOBoostClassifier(Classifier, BoostedForest, OptimisedTree):
 
     estimator_weights_: NDArray[np.float64] = fitted("a finite weight a tree", are_weights)
     estimator_errors_: NDArray[np.float64] = fitted("a finite number a tree", numbers_of(len))
-    validation_errors_: NDArray[np.float64] = fitted("a finite number a round", is_curve, False)
+    validation_errors_: NDArray[np.float64] = fitted(
+        "a finite number a round", is_curve, is_required=False
+    )
     _losses: ClassVar[tuple[str, ...]] = CLASSIFICATION_LOSSES
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         check_choice("algorithm", self.algorithm, ALGORITHMS)
         check_boolean("resample", self.resample)
         check_copies(self.n_copies, self.dropout)

@@ -75,7 +75,7 @@ class CO2Split(Growth):
     max_epochs: int = 50
     tol: float = 1e-3
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         check_real("max_norm", self.max_norm, minimum=0.0, is_open=True, example="10.0")
         check_learning_rate(self.learning_rate, LEARNING_RATES_OF_STUMPS, example="0.03")
         check_choice("scale", self.scale, SCALES)
@@ -303,7 +303,7 @@ class CO2ForestClassifier(Classifier, CO2Split, IndependentTrees):
     criterion: str = "entropy"
     feature_sampling: str = field(default="local", init=False)
 
-    _check, _recipe = _check_forest, _co2_trees
+    _check_own, _recipe = _check_forest, _co2_trees
 
 
 @estimator
@@ -435,7 +435,7 @@ class CO2ForestRegressor(Regressor, CO2Split, IndependentTrees):
     choice: str = "bound"
     feature_sampling: str = field(default="local", init=False)
 
-    _check, _recipe = _check_forest, _co2_trees
+    _check_own, _recipe = _check_forest, _co2_trees
 
 
 @estimator

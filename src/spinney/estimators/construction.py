@@ -4,6 +4,9 @@ A group is a dataclass in which name, type and default of a parameter stand once
 inherits its groups, adds what it has alone, and gives another default by naming the parameter
 again; ``field(default=..., init=False)`` takes one away and fixes its value. The constructor then
 stores its arguments untouched, as scikit-learn wants it.
+
+`estimator` makes the constructor of our estimators. A subclass that writes its own constructor gets
+the same treatment of old names and wrong arguments by ``Model.__init_subclass__``.
 """
 
 from __future__ import annotations
@@ -55,7 +58,7 @@ def finish_constructor(kind: type[Any]) -> None:
 
 
 def _in_documented_order(kind: type[Any]) -> inspect.Signature:
-    """The constructor's signature; where groups come first is nothing that a reader looks for."""
+    """The constructor's signature; a test notices a parameter that the docstring leaves out."""
     signature = inspect.signature(kind.__init__)
     lines = (kind.__doc__ or "").splitlines()
     places: dict[str, int] = {}

@@ -32,13 +32,13 @@ from spinney.estimators.additive import (
     sum_of_trees,
 )
 from spinney.estimators.construction import estimator, parameters
-from spinney.estimators.optimised_tree import OptimisedTree, tree_start
 from spinney.estimators.parameter_checks import (
     REGRESSION_LOSSES,
     SCORE_LOSSES,
     check_alpha,
     check_copies,
 )
+from spinney.estimators.tao_parameters import TAOParameters, tree_start
 from spinney.estimators.tasks import Classifier, Regressor
 from spinney.estimators.validated import ValidatedForest
 from spinney.fitting.fitted_record import fitted, is_curve, is_own_loss
@@ -54,7 +54,7 @@ def _divides_trees(value: Any, model: Any) -> bool:
 
 
 @parameters
-class FAOForest(ValidatedForest, OptimisedTree):
+class FAOForest(ValidatedForest, TAOParameters):
     """Forests that are each optimised jointly over all their trees, and averaged.
 
     Parameters
@@ -80,7 +80,9 @@ class FAOForest(ValidatedForest, OptimisedTree):
     relax_leaves: bool = field(default=False, init=False)
 
     n_forests_: int = fitted("a divisor of the number of trees", _divides_trees)
-    validation_losses_: NDArray[np.float64] = fitted("a finite number a round", is_curve, False)
+    validation_losses_: NDArray[np.float64] = fitted(
+        "a finite number a round", is_curve, is_required=False
+    )
     _fitted_loss: str = fitted("a loss of these forests", is_own_loss)
     _is_additive: ClassVar[bool] = True
     _counted_by: ClassVar[str] = "n_forests"
@@ -132,7 +134,7 @@ class FAOForest(ValidatedForest, OptimisedTree):
         data, refit = (X, y, sample_weight, X_val, y_val), type(self)._refit
         return self._transact(data, refit, call="refit", checkpoint=checkpoint, callback=callback)
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         check_alpha(self.alpha)
         check_boolean("early_stopping", self.early_stopping)
         check_integer("average_last", self.average_last, minimum=1, example="7")
@@ -449,7 +451,7 @@ class FAOForestClassifier(Classifier, FAOForest):
         scores = self._totals(X)
         return self._kept_readout().decisions(scores)
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         check_real("shrink_to", self.shrink_to, minimum=0.0, example="0.25")
         if self.shrink_to > 1 or (self.shrink_to > 0 and loss_of(self).ignores_shifts):
             raise ValueError(

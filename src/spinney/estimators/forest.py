@@ -12,12 +12,12 @@ from spinney.ensembles.plan import GrownTree
 from spinney.ensembles.tree_start import check_starts_apart
 from spinney.estimators.construction import estimator
 from spinney.estimators.independent_trees import IndependentTrees
-from spinney.estimators.optimised_tree import OptimisedTree, tao_options, tree_start
 from spinney.estimators.parameter_checks import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
     alpha_of_trees,
 )
+from spinney.estimators.tao_parameters import TAOParameters, tao_options, tree_start
 from spinney.estimators.tasks import Classifier, Regressor
 from spinney.fitting.fitted_record import are_traces, fitted, is_tree_or_none, whole
 from spinney.tree.structure import Tree
@@ -34,7 +34,8 @@ def _bagged_trees(model: TAOForestClassifier | TAOForestRegressor, problem: Prob
     alphas = alpha_of_trees(model.alpha, int(model.n_estimators))
     plan = BaggingPlan(**vars(sample), start=model.start, alphas=alphas)
     start = tree_start(model, getattr(model, "classes_", None))
-    return BaggedTrees(start, tao_options(model, alphas[0]), plan, model.n_jobs)
+    options = tao_options(model, alphas[0])  # each tree gets its own alpha from the plan
+    return BaggedTrees(start, options, plan, model.n_jobs)
 
 
 def _store_trees(
@@ -47,8 +48,11 @@ def _store_trees(
     model._last_tree = parts[-1].unpruned
 
 
+# What both estimators share and no others is a function, which both name in their bodies.
+
+
 @estimator
-class TAOForestClassifier(Classifier, IndependentTrees, OptimisedTree):
+class TAOForestClassifier(Classifier, IndependentTrees, TAOParameters):
     """A small forest of independently optimised trees, combined by vote or average.
 
     Parameters
@@ -213,12 +217,12 @@ class TAOForestClassifier(Classifier, IndependentTrees, OptimisedTree):
     _losses: ClassVar[tuple[str, ...]] = CLASSIFICATION_LOSSES
     _recipe, _store = _bagged_trees, _store_trees
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         alpha_of_trees(self.alpha, 2)
         check_choice("start", self.start, STARTS)
         check_choice("voting", self.voting, VOTINGS)
 
-    def _changeable(self) -> object:
+    def _readout_key(self) -> object:
         return self.voting, self.calibrate
 
     def _is_hard(self) -> bool:
@@ -228,7 +232,7 @@ class TAOForestClassifier(Classifier, IndependentTrees, OptimisedTree):
 
 
 @estimator
-class TAOForestRegressor(Regressor, IndependentTrees, OptimisedTree):
+class TAOForestRegressor(Regressor, IndependentTrees, TAOParameters):
     """A small forest of independently optimised regression trees, averaged.
 
     Parameters
@@ -374,6 +378,6 @@ class TAOForestRegressor(Regressor, IndependentTrees, OptimisedTree):
     _losses: ClassVar[tuple[str, ...]] = REGRESSION_LOSSES
     _recipe, _store = _bagged_trees, _store_trees
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         alpha_of_trees(self.alpha, 2)
         check_choice("start", self.start, STARTS)

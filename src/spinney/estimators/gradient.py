@@ -28,8 +28,8 @@ from spinney.estimators.additive import (
     sum_of_trees,
 )
 from spinney.estimators.construction import estimator
-from spinney.estimators.optimised_tree import OptimisedTree, tree_start
 from spinney.estimators.parameter_checks import REGRESSION_LOSSES, SCORE_LOSSES
+from spinney.estimators.tao_parameters import TAOParameters, tree_start
 from spinney.estimators.tasks import Classifier, Regressor
 from spinney.estimators.validated import BoostedForest
 from spinney.fitting.fitted_record import fitted, is_curve, is_own_loss, numbers_of
@@ -122,7 +122,7 @@ def _sum_and_first(
 
 
 @estimator
-class TAOGradientBoostingClassifier(Classifier, BoostedForest, OptimisedTree):
+class TAOGradientBoostingClassifier(Classifier, BoostedForest, TAOParameters):
     """Gradient boosting of oblique trees that are optimised one after the other.
 
     Parameters
@@ -268,11 +268,13 @@ class TAOGradientBoostingClassifier(Classifier, BoostedForest, OptimisedTree):
     relax_leaves: bool = field(default=False, init=False)
 
     first_scores_: NDArray[np.float64] = fitted("a finite number an output", are_first_scores)
-    validation_losses_: NDArray[np.float64] = fitted("a finite number a round", is_curve, False)
+    validation_losses_: NDArray[np.float64] = fitted(
+        "a finite number a round", is_curve, is_required=False
+    )
     _fitted_loss: str = fitted("a loss of these forests", is_own_loss)
     _losses: ClassVar[tuple[str, ...]] = SCORE_LOSSES
     _is_additive: ClassVar[bool] = True
-    _check, _grow, _gain_rule, _readout = _check_steps, _add_trees, _residuals, _sum_and_first
+    _check_own, _grow, _gain_rule, _readout = _check_steps, _add_trees, _residuals, _sum_and_first
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Scores of the classes.
@@ -319,7 +321,7 @@ class TAOGradientBoostingClassifier(Classifier, BoostedForest, OptimisedTree):
 
 
 @estimator
-class TAOGradientBoostingRegressor(Regressor, BoostedForest, OptimisedTree):
+class TAOGradientBoostingRegressor(Regressor, BoostedForest, TAOParameters):
     """Gradient boosting of oblique trees that are optimised one after the other, for numbers.
 
     Parameters
@@ -454,8 +456,10 @@ class TAOGradientBoostingRegressor(Regressor, BoostedForest, OptimisedTree):
     relax_leaves: bool = field(default=False, init=False)
 
     first_scores_: NDArray[np.float64] = fitted("a finite number an output", are_first_scores)
-    validation_losses_: NDArray[np.float64] = fitted("a finite number a round", is_curve, False)
+    validation_losses_: NDArray[np.float64] = fitted(
+        "a finite number a round", is_curve, is_required=False
+    )
     _fitted_loss: str = fitted("a loss of these forests", is_own_loss)
     _losses: ClassVar[tuple[str, ...]] = REGRESSION_LOSSES
     _is_additive: ClassVar[bool] = True
-    _check, _grow, _gain_rule, _readout = _check_steps, _add_trees, _residuals, _sum_and_first
+    _check_own, _grow, _gain_rule, _readout = _check_steps, _add_trees, _residuals, _sum_and_first

@@ -45,7 +45,7 @@ class Growth:
     min_weight_fraction_leaf: float = 0.0
     leaf_shrinkage: float = 0.0
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         if hasattr(self, "criterion"):
             check_choice("criterion", self.criterion, CRITERIA)
         if self.max_depth is not None:
@@ -61,7 +61,7 @@ class Growth:
             )
         check_real("leaf_shrinkage", self.leaf_shrinkage, minimum=0.0, example="10.0")
 
-    def _check_task(self, problem: Problem) -> None:
+    def _check_own_task(self, problem: Problem) -> None:
         model: Any = self
         if self._kind_of_split() in SQUARING_SPLITS:
             why = f"{type(self).__name__} squares it, so"
@@ -257,7 +257,7 @@ class GreedyForestClassifier(Classifier, IndependentTrees, Growth):
     max_columns: int = 3
     ridge: float = 0.01
 
-    _check, _recipe = _check_split, _greedy_trees
+    _check_own, _recipe = _check_split, _greedy_trees
 
 
 @estimator
@@ -386,4 +386,4 @@ class GreedyForestRegressor(Regressor, IndependentTrees, Growth):
     max_columns: int = 3
     ridge: float = 0.01
 
-    _check, _recipe = _check_split, _greedy_trees
+    _check_own, _recipe = _check_split, _greedy_trees

@@ -180,7 +180,7 @@ class RandomDecisionForestClassifier(Classifier, IndependentTrees, Growth):
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return float(np.average(predicted == truth, weights=weights))
 
-    def _changeable(self) -> object:
+    def _readout_key(self) -> object:
         # Labels of any kind: 1 and True are equal and not the same. The readout keeps them alive.
         return self.on_tie, self.calibrate, id(self.reject_label)
 
@@ -189,7 +189,7 @@ class RandomDecisionForestClassifier(Classifier, IndependentTrees, Growth):
         label = self._label_of_rejects() if self.on_tie == "reject" else None
         return replace(super()._readout(), reject_label=label)
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         check_choice("split", self.split, HO_SPLITS)
         check_integer("n_steps", self.n_steps, minimum=2, example="100")
         if int(self.n_steps) > MOST_STEPS:

@@ -68,16 +68,16 @@ class IndependentTrees(Model):
     oob_score: bool = False
 
     forest_: Forest = fitted("a forest of these columns and outputs", is_forest)
-    oob_score_: float = fitted("a number or nan", is_number_or_nan, False)
+    oob_score_: float = fitted("a number or nan", is_number_or_nan, is_required=False)
     oob_decision_function_: NDArray[np.float64] = fitted(
         "a number or nan a row and class",
         lambda value, model: np.ndim(value) == 2 and is_table(value, model.n_classes_),
-        False,
+        is_required=False,
     )
     oob_prediction_: NDArray[np.float64] = fitted(
         "a number or nan a row and output",
         lambda value, model: not hasattr(model, "n_classes_") and is_table(value, model.n_outputs_),
-        False,
+        is_required=False,
     )
     _seed: int = fitted("a seed", is_seed)
     # None once the samples differ between trees.
@@ -85,9 +85,11 @@ class IndependentTrees(Model):
         "None or (rows, drawn, bootstrap)", is_sampling
     )
     # Of the rows drawn from; models of older releases have none.
-    _row_digest: str | None = fitted("None or a digest of rows", is_digest, False, default=None)
+    _row_digest: str | None = fitted(
+        "None or a digest of rows", is_digest, is_required=False, default=None
+    )
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         check_n_estimators(self.n_estimators, len(self) if self._goes_on() else 0)
         check_choice("feature_sampling", self.feature_sampling, FEATURE_SAMPLINGS)
         check_boolean("bootstrap", self.bootstrap)
@@ -129,11 +131,11 @@ class IndependentTrees(Model):
             self.__dict__.pop(name, None)  # a warm start may find those of fewer trees
         _judge(self, recipe, problem, session)
 
-    def _may_grow(self) -> tuple[str, ...]:
+    def _resumable_parameters(self) -> tuple[str, ...]:
         # A path of penalties depends on how many trees share it; else a tree follows from the seed
         # and its number.
         is_path = isinstance(getattr(self, "alpha", None), (tuple, list))
-        return () if is_path else super()._may_grow()
+        return () if is_path else super()._resumable_parameters()
 
     def _sample_plan(self, problem: Problem) -> SamplePlan:
         """How rows and columns are drawn, checked against the data."""

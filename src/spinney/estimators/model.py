@@ -93,17 +93,19 @@ class Model(CallbackSupportMixin, BaseEstimator):
     importance_type: str = "gain"
 
     n_features_in_: int = fitted("an integer >= 1", whole(1))
-    feature_names_in_: NDArray[np.object_] = fitted("a distinct string a column", are_names, False)
+    feature_names_in_: NDArray[np.object_] = fitted(
+        "a distinct string a column", are_names, is_required=False
+    )
     n_outputs_: int = fitted("an integer >= 1", whole(1))
     encoding_: TableEncoding | None = fitted("None or an encoding of these columns", is_encoding)
     # Models of older releases have none.
-    typical_: TypicalRow = fitted("a typical row of these columns", is_typical, False)
+    typical_: TypicalRow = fitted("a typical row of these columns", is_typical, is_required=False)
     n_parameters_: int = fitted("an integer >= 0", whole(0))
     flops_: float = fitted("a finite number", is_number)
     feature_importances_: NDArray[np.float64] = fitted(
         "a finite number a column", numbers_of(lambda model: model.n_features_in_)
     )
-    stopped_by_callback_: bool = fitted("true or false", is_bool, False, default=False)
+    stopped_by_callback_: bool = fitted("true or false", is_bool, is_required=False, default=False)
     _not_stored: ClassVar[tuple[str, ...]] = ()
 
     #: The attribute that is there once there are trees.
@@ -152,6 +154,7 @@ class Model(CallbackSupportMixin, BaseEstimator):
             An error or an interrupt leaves the estimator exactly as it was.
         """
         data = X, y, sample_weight
+        # Unbound, as it is run on the copy.
         return self._transact(data, type(self)._fit, checkpoint=checkpoint, callback=callback)
 
     def _transact(
@@ -197,18 +200,18 @@ class Model(CallbackSupportMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Raise if a constructor value is of no use."""
-        self._ask_each("_check")
+        self._ask_each("_check_own")
 
     def _check_goes_on(self, session: Session) -> None:
         """Raise unless the fit can go on from what the last one has stored."""
 
     def _ask_each(self, name: str, *arguments: Any) -> None:
-        """Call a method of each class on its own: a group checks what is its own."""
+        """Call a method of each class, from the last base on: each adds what is its own."""
         for kind in reversed(type(self).__mro__):
             if name in vars(kind):
                 vars(kind)[name](self, *arguments)
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         check_boolean("warm_start", self.warm_start)
         check_n_jobs(self.n_jobs)
         if not isinstance(self.verbose, (bool, np.bool_)):
@@ -241,7 +244,7 @@ class Model(CallbackSupportMixin, BaseEstimator):
 
     def _note(self, problem: Problem, rows: Rows | Table, session: Session) -> None:
         """Let each class check the problem, and store what is typical unless that is known."""
-        self._ask_each("_check_task", problem)
+        self._ask_each("_check_own_task", problem)
         if not (session.goes_on and hasattr(self, "typical_")):
             self.typical_ = learn_typical(self.encoding_, rows, problem, self._n_threads())
 
@@ -252,7 +255,7 @@ class Model(CallbackSupportMixin, BaseEstimator):
             problem,
             lambda: self._own_seed(session),
             known_trees=self.trees_ if session.goes_on else (),
-            may_change=self._may_grow(),
+            may_change=self._resumable_parameters(),
             validation=validation,
         )
 
@@ -262,7 +265,7 @@ class Model(CallbackSupportMixin, BaseEstimator):
             return int(self._seed)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _may_grow(self) -> tuple[str, ...]:
+    def _resumable_parameters(self) -> tuple[str, ...]:
         """Parameters that a resumed fit may change: they say only how many parts there are."""
         return (self._counted_by,)
 
@@ -334,14 +337,14 @@ class Model(CallbackSupportMixin, BaseEstimator):
         """How the trees become an answer."""
         raise NotImplementedError
 
-    def _changeable(self) -> object:
+    def _readout_key(self) -> object:
         """Parameters that may be changed after ``fit`` and that the readout depends on."""
         return None
 
     def _kept_readout(self) -> Readout:
         """The readout, made once: that takes as long as a row does."""
         # In the forest's own dict, as its packed copy: pickles leave both behind.
-        memory, changeable = self._forest().__dict__, self._changeable()
+        memory, changeable = self._forest().__dict__, self._readout_key()
         kept: tuple[object, Readout] | None = memory.get("_readout")
         if kept is None or kept[0] != changeable:
             kept = memory["_readout"] = (changeable, self._readout())
@@ -364,7 +367,7 @@ class Model(CallbackSupportMixin, BaseEstimator):
 
     def _checked_rows(self, X: Any) -> Rows:
         """Rows as the trees read them: one column a coordinate."""
-        if not hasattr(self, "n_features_in_"):
+        if not hasattr(self, "n_features_in_"):  # a look that takes a tenth of the check
             check_is_fitted(self)
         return check_rows(self, X)
 

@@ -284,7 +284,7 @@ class RefinedForest(Model):
             )
         return rows
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         check_loss(self.loss, self._losses, type(self).__name__)
         check_real("leaf_alpha", self.leaf_alpha, minimum=0.0, example="1.0")
         check_has_leaves(self.forest)

@@ -47,14 +47,16 @@ class Classifier(ClassifierMixin, Model):
     n_classes_: int = fitted("an integer >= 1", whole(1))
     classes_: NDArray[Any] = fitted("a distinct label a class", are_labels)
     probability_votes_: float = fitted(
-        "a finite number >= 0", lambda value, model: is_number(value, model) and value >= 0, False
+        "a finite number >= 0",
+        lambda value, model: is_number(value, model) and value >= 0,
+        is_required=False,
     )
     probability_slope_: float = fitted(
         "a finite number above 0, beside probability_votes_",
         lambda value, model: (
             is_number(value, model) and value > 0 and hasattr(model, "probability_votes_")
         ),
-        False,
+        is_required=False,
     )
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -100,7 +102,7 @@ class Classifier(ClassifierMixin, Model):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         check_boolean("calibrate", self.calibrate)
 
     def _read(
@@ -146,7 +148,7 @@ class Classifier(ClassifierMixin, Model):
         """Validation rows that the user gave."""
         return given_classes(self, X_val, y_val)
 
-    def _changeable(self) -> object:
+    def _readout_key(self) -> object:
         return self.calibrate
 
     def _store_map(self, found: ProbabilityMap | None) -> None:

@@ -21,12 +21,12 @@ from spinney.ensembles.one_tree import OneTree
 from spinney.ensembles.tree_start import check_fits
 from spinney.estimators.construction import estimator, parameters
 from spinney.estimators.model import Model
-from spinney.estimators.optimised_tree import OptimisedTree, tao_options, tree_start
 from spinney.estimators.parameter_checks import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
     check_alpha,
 )
+from spinney.estimators.tao_parameters import TAOParameters, tao_options, tree_start
 from spinney.estimators.tasks import Classifier, Regressor
 from spinney.fitting.fitted_record import fitted, is_trace, is_tree, whole
 from spinney.fitting.loop import fit_parts
@@ -147,7 +147,7 @@ def store_tree(
 
 
 @estimator
-class TAOTreeClassifier(Classifier, SingleTree, OptimisedTree):
+class TAOTreeClassifier(Classifier, SingleTree, TAOParameters):
     """A classification tree optimised as a whole by alternating over its nodes.
 
     Parameters
@@ -279,7 +279,7 @@ class TAOTreeClassifier(Classifier, SingleTree, OptimisedTree):
     _losses: ClassVar[tuple[str, ...]] = CLASSIFICATION_LOSSES
     _fit = _fit_tree
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         check_alpha(self.alpha)
 
     def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -301,7 +301,7 @@ class TAOTreeClassifier(Classifier, SingleTree, OptimisedTree):
 
 
 @estimator
-class TAOTreeRegressor(Regressor, SingleTree, OptimisedTree):
+class TAOTreeRegressor(Regressor, SingleTree, TAOParameters):
     """A regression tree optimised as a whole by alternating over its nodes.
 
     Parameters
@@ -423,5 +423,5 @@ class TAOTreeRegressor(Regressor, SingleTree, OptimisedTree):
     _losses: ClassVar[tuple[str, ...]] = REGRESSION_LOSSES
     _fit = _fit_tree
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         check_alpha(self.alpha)

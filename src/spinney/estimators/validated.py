@@ -61,7 +61,9 @@ class ValidatedForest(Model):
     _seed: int = fitted("a seed", is_seed)
     # Of the rows, which no tree has seen, and of the rows they are from; older models lack that.
     _fraction_aside: float = fitted("a share of the rows", is_share)
-    _row_digest: str | None = fitted("None or a digest of rows", is_digest, False, default=None)
+    _row_digest: str | None = fitted(
+        "None or a digest of rows", is_digest, is_required=False, default=None
+    )
 
     def fit(
         self,
@@ -105,7 +107,7 @@ class ValidatedForest(Model):
         data = X, y, sample_weight, X_val, y_val
         return self._transact(data, type(self)._fit, checkpoint=checkpoint, callback=callback)
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         check_share("validation_fraction", self.validation_fraction, example="0.1")
 
     def _forest(self) -> Forest:
@@ -226,9 +228,9 @@ class BoostedForest(ValidatedForest):
 
     _sweeps: ClassVar[str] = "max_sweeps"
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         check_n_estimators(self.n_estimators, len(self) if self._goes_on() else 0)
-        check_alpha(self.alpha)  # type: ignore[attr-defined]  # of an OptimisedTree
+        check_alpha(self.alpha)  # type: ignore[attr-defined]  # of an TAOParameters
         check_learning_rate(self.learning_rate)
         if self.early_stopping is not None:
             check_boolean("early_stopping", self.early_stopping)

@@ -50,8 +50,8 @@ class Attribute:
 def fitted(
     wanted: str,
     holds: Claim,
-    is_required: bool = True,
     *,
+    is_required: bool = True,
     default: Any = MISSING,
     init: Literal[False] = False,
 ) -> Any:

@@ -33,8 +33,8 @@ def fit_parts(
     ----------
     recipe : Recipe
         Which parts there are to be.
-    problem : Problem
-        What they are fitted to.
+    problem : Problem or None
+        What they are fitted to; None if the recipe has its task already.
     session : Session
         Where they are saved, and who listens.
     model : estimator

@@ -143,7 +143,7 @@ def run_fit(
         work(fitted, session)
         if session.is_stopped:
             fitted.stopped_by_callback_ = True
-        progress.end(lambda: fitted_attributes(fitted))
+        progress.end(lambda: state_of(fitted))
     return fitted
 
 
@@ -151,7 +151,7 @@ def model_so_far(estimator: Any, store: Callable[[Any], None]) -> Attributes:
     """Fitted attributes of the model that `store` stores in a copy of an estimator."""
     model = _copied(estimator)
     store(model)
-    return fitted_attributes(model)
+    return state_of(model)
 
 
 def _copied(estimator: Any) -> Any:
@@ -161,7 +161,7 @@ def _copied(estimator: Any) -> Any:
     return made
 
 
-def fitted_attributes(estimator: Any) -> Attributes:
+def state_of(estimator: Any) -> Attributes:
     """All that makes an estimator what it is, apart from those who listen to its fit."""
     passing = (CALLBACKS, PARENT)
     return {name: value for name, value in vars(estimator).items() if name not in passing}

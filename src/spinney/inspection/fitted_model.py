@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from spinney.algorithms.trace import Trace
 from spinney.data import Matrix, as_rows
@@ -172,12 +172,7 @@ class FittedModel:
         if isinstance(self.model, Tree):
             is_sparse = sp.issparse(X)
             return sp.csr_matrix(X, dtype=np.float32) if is_sparse else _dense(X)
-        reader = self.model if hasattr(self.model, "_checked_rows") else self.model.forest
-        if hasattr(reader, "_checked_rows"):
-            return cast(Matrix, reader._checked_rows(X))
-        # The forest of another library inside a refined one.
-        rows = validate_data(reader, X, reset=False, dtype=np.float32, accept_sparse="csr")
-        return rows if sp.issparse(rows) else _dense(rows)
+        return cast(Matrix, self.model._checked_rows(X))
 
     def dense_coordinates(self, X: Any) -> NDArray[np.float32]:
         """The same without a sparse form."""

@@ -1,8 +1,8 @@
-"""The one tree type of the library, and all that can be said of a tree without any data.
+"""The one tree type of the library, and what can be said of a tree without fitting anything.
 
 A `Tree` is a frozen set of numpy arrays, a `Forest` many trees that predict together. Around them:
 the first trees an optimisation starts from, conversion from scikit-learn, pruning, sizes, and views
-for people. Nothing here learns.
+for people, and what its splits gain on given rows. Nothing here learns.
 """
 
 from spinney.tree.convert import from_sklearn

@@ -44,6 +44,18 @@ UNSEEN = -1e199
 class Readout:
     """How the trees of a forest become a prediction.
 
+    ============================ ======== ==================================================
+    method                       takes    gives
+    ============================ ======== ==================================================
+    ``totals``                   rows     what the trees say together, weighted, with offsets
+    ``said_by``, ``said_for``    rows     what one tree says, before it is weighted
+    ``stages``                   rows     readout and totals of the first trees, one by one
+    ``predict``                  rows     labels, or numbers: ``answers`` of ``totals``
+    ``answers``, ``labels``      totals   labels, or numbers
+    ``finished``                 totals   probabilities, or numbers
+    ``decisions``                totals   of two classes the second less the first
+    ============================ ======== ==================================================
+
     Parameters
     ----------
     forest : Forest

@@ -1,7 +1,8 @@
 """How a fit reports what is done, and how it is stopped.
 
 Knows nothing of trees: the loop reports what is done, listeners get it in order. One shows it to
-people, one calls the user's function, and one, in the estimators, speaks to scikit-learn.
+people, one calls the user's function, and one, in :mod:`spinney.fitting.sklearn_callbacks`, is for
+scikit-learn's callbacks.
 """
 
 from spinney.fitting.progress.display import display_for

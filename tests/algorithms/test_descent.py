@@ -6,19 +6,19 @@ import math
 
 import pytest
 
-from spinney.algorithms.progress import Progress
+from spinney.algorithms.descent import Descent
 
 
 def run_of(values, tol):
-    progress = Progress()
+    progress = Descent()
     for value in values:
         progress = progress.after(value, tol)
     return progress
 
 
 def test_a_run_begins_above_everything():
-    assert Progress().has_fallen(1e300, 0.5)
-    assert Progress().best == math.inf
+    assert Descent().has_fallen(1e300, 0.5)
+    assert Descent().best == math.inf
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ DEEPEST_FULL_TREE = 20
 
 
 @parameters
-class OptimisedTree:
+class TAOParameters:
     """Parameters of trees that TAO optimises.
 
     What several families say of a parameter in the same words stands here; each adds its own.
@@ -85,7 +85,7 @@ class OptimisedTree:
     #: The parameter that counts sweeps.
     _sweeps: ClassVar[str] = "max_iter"
 
-    def _check(self) -> None:
+    def _check_own(self) -> None:
         name = type(self).__name__
         check_choice("split", self.split, SPLITS_OF_SUMS if self._is_additive else SPLITS)
         check_choice("leaf", self.leaf, LEAVES)
@@ -115,12 +115,12 @@ class OptimisedTree:
         """What a single tree starts from."""
         return self.init
 
-    def _check_task(self, problem: Problem) -> None:
+    def _check_own_task(self, problem: Problem) -> None:
         if self.leaf == "linear" and not problem.n_classes:
             check_units(problem, self._label_of_coordinate)  # type: ignore[attr-defined]  # a Model
 
 
-def tao_options(tree: OptimisedTree, alpha: float, seed: int = 0, n_threads: int = 1) -> TAOOptions:
+def tao_options(tree: TAOParameters, alpha: float, seed: int = 0, n_threads: int = 1) -> TAOOptions:
     """The optimiser's options from the constructor's values."""
     guards_sweeps = isinstance(tree.strict_descent, str)
     leaf_alpha = None if tree._is_additive or tree.leaf_alpha is None else float(tree.leaf_alpha)
@@ -163,7 +163,7 @@ def _check_strict_descent(value: object) -> None:
     raise kind(f'{what}; give True, False or "sweep"; try strict_descent={bool(value)}.')
 
 
-def _check_limits(tree: OptimisedTree) -> None:
+def _check_limits(tree: TAOParameters) -> None:
     """Raise unless the limits on the weights of a hyperplane can be kept."""
     for name, kind, where, bare, other in (
         ("max_weights", tree.split, "split", "axis", "oblique"),
@@ -186,7 +186,7 @@ def _check_limits(tree: OptimisedTree) -> None:
             )
 
 
-def _check_relaxing(tree: OptimisedTree) -> None:
+def _check_relaxing(tree: TAOParameters) -> None:
     """Raise unless there are leaves whose penalty can be undone."""
     check_boolean("relax_leaves", tree.relax_leaves)
     if not tree.relax_leaves:

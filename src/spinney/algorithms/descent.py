@@ -10,7 +10,7 @@ PATIENCE = 5
 
 
 @dataclass(frozen=True)
-class Progress:
+class Descent:
     """The least value of a run so far, and for how long nothing was clearly below it.
 
     Attributes
@@ -28,10 +28,10 @@ class Progress:
         """Whether a value is below the best one by a share of `tol`."""
         return reached < (1 - tol) * self.best
 
-    def after(self, reached: float, tol: float) -> Progress:
+    def after(self, reached: float, tol: float) -> Descent:
         """The progress once a step has reached this value."""
         n_stalled = 0 if self.has_fallen(reached, tol) else self.n_stalled + 1
-        return Progress(min(self.best, reached), n_stalled)
+        return Descent(min(self.best, reached), n_stalled)
 
     def is_over(self, patience: int, tol: float) -> bool:
         """Whether so many steps have brought nothing; with ``tol=0`` a run goes on to its end."""
