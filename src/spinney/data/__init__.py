@@ -11,7 +11,6 @@ from spinney.data.problem import (
     LEAST_WIDTH_OF_BYTES,
     SCALE_OF_RANGE,
     SPARSE_BELOW,
-    Matrix,
     Problem,
     as_compact_rows,
     as_rows,
@@ -24,6 +23,7 @@ from spinney.data.problem import (
     take_columns,
     take_rows,
 )
+from spinney.data.tables import Matrix
 
 __all__ = [
     "LEAST_WIDTH_OF_BYTES",

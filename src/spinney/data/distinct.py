@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.problem import (
-    Matrix,
     Problem,
     classification_problem,
     regression_problem,
     take_rows,
 )
+from spinney.data.tables import Matrix
 
 #: Numbers that are mixed at once.
 CHUNK = 1 << 20

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from spinney.data.problem import Problem, column_means
 from spinney.data.row_reader import RowReader
 from spinney.data.tables import (
+    Matrix,
     Table,
     TableEncoding,
     TypicalRow,
@@ -25,7 +26,7 @@ from spinney.data.tables import (
 from spinney.data.tables.columns import NUMBER
 from spinney.data.tables.encoding import EMPTY
 from spinney.data.tables.table import label_of
-from spinney.data.validation import Rows, column_names, has_missing
+from spinney.data.validation import column_names, has_missing
 from spinney.data.warn_caller import warn_caller
 
 _BY_DTYPE = ", since a column is a category if it holds text or its dtype is category"
@@ -33,7 +34,7 @@ _BY_DTYPE = ", since a column is a category if it holds text or its dtype is cat
 
 def learn_encoding(
     estimator: Any,
-    rows: Rows | Table,
+    rows: Matrix | Table,
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> TableEncoding | None:
@@ -52,7 +53,7 @@ def learn_encoding(
 
 
 def learn_typical(
-    encoding: TableEncoding | None, rows: Rows | Table, problem: Problem, n_threads: int
+    encoding: TableEncoding | None, rows: Matrix | Table, problem: Problem, n_threads: int
 ) -> TypicalRow:
     """What is typical of training rows, given before and after they became a problem."""
     if encoding is None:
@@ -60,7 +61,7 @@ def learn_typical(
     return typical_of_table(encoding, rows, problem.sample_weight)
 
 
-def check_same_categories(estimator: Any, rows: Rows | Table) -> None:
+def check_same_categories(estimator: Any, rows: Matrix | Table) -> None:
     """Raise if other numbers are categories than in the fit that this one goes on from.
 
     By name or by dtype: the trees would go on with the part that columns had, against what the
@@ -85,10 +86,10 @@ def check_same_categories(estimator: Any, rows: Rows | Table) -> None:
 
 def encoded_rows(
     reader: RowReader,
-    rows: Rows | Table,
+    rows: Matrix | Table,
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
-) -> Rows:
+) -> Matrix:
     """Training rows as the core reads them."""
     if reader.encoding is not None:
         return encode_training(reader.encoding, rows, targets, weights)

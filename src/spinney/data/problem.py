@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spinney import _core
-
-Matrix: TypeAlias = NDArray[np.float32] | sp.csr_matrix
+from spinney.data.tables.encoding import Matrix
 
 #: Rows with a smaller share of non-zeros are solved from CSR: skipping zeros then beats the
 #: vector instructions of dense rows (`benchmarks/solvers.py`).

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 from spinney.data.problem import Problem, take_rows
 from spinney.data.row_reader import row_reader
 from spinney.data.tables import (
+    Matrix,
     Table,
     check_is_table,
     encode_training,
@@ -33,8 +34,6 @@ from spinney.data.tables import (
 )
 from spinney.data.target_texts import check_no_missing_labels, check_numeric_texts, doubt_of_labels
 from spinney.data.warn_caller import warn_caller
-
-Rows: TypeAlias = NDArray[np.float32] | sp.csr_matrix
 
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -53,7 +52,7 @@ LARGEST_SLOPE = 1e36
 _PLAIN = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
 
 
-def check_rows(estimator: Any, X: object) -> Rows:
+def check_rows(estimator: Any, X: object) -> Matrix:
     """Rows to predict, as float32; their columns must be those seen in ``fit``.
 
     A plain array of finite floats needs no more than a look at its shape: scikit-learn's checks
@@ -69,7 +68,7 @@ def check_training_rows(
     X: object,
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
-) -> Rows:
+) -> Matrix:
     """Training rows of a fitted estimator, encoded as its fit encoded them.
 
     Means of levels are those of other folds: those that rows to predict get hold the row's own
@@ -84,7 +83,7 @@ def check_training_rows(
     return rows
 
 
-def _given_rows(estimator: Any, X: object) -> Rows | Table:
+def _given_rows(estimator: Any, X: object) -> Matrix | Table:
     """Rows with the columns seen in ``fit``, before they become coordinates."""
     X = unbatched(X)
     names = column_names(estimator)
@@ -101,7 +100,7 @@ def _given_rows(estimator: Any, X: object) -> Rows | Table:
 
 def _rows_of_known_columns(
     estimator: Any, X: object, names: tuple[str, ...] | None
-) -> Rows | Table | None:
+) -> Matrix | Table | None:
     """Rows of a frame of which scikit-learn would find nothing to say, else None."""
     if not has_names(X, names):
         return None
@@ -137,7 +136,7 @@ def check_known_labels(classes: NDArray[Any], labels: NDArray[Any]) -> None:
 
 def check_rows_and_classes(
     estimator: Any, X: object, y: object, *, reset: bool
-) -> tuple[Rows | Table, NDArray[Any], NDArray[np.int32]]:
+) -> tuple[Matrix | Table, NDArray[Any], NDArray[np.int32]]:
     """Training rows, the sorted class labels, and each row's position among them."""
     check_no_missing_labels(y)
     rows, labels = _rows_and_targets(estimator, X, y, reset=reset)
@@ -150,7 +149,7 @@ def check_rows_and_classes(
 
 def check_rows_and_targets(
     estimator: Any, X: object, y: object, *, reset: bool
-) -> tuple[Rows | Table, NDArray[np.float64]]:
+) -> tuple[Matrix | Table, NDArray[np.float64]]:
     """Training rows and their numeric targets, float64 of shape (n_rows, n_outputs)."""
     check_numeric_texts(y)
     rows, targets = _rows_and_targets(
@@ -168,7 +167,7 @@ def check_rows_and_targets(
 
 def _rows_and_targets(
     estimator: Any, X: object, y: object, *, reset: bool, **options: bool
-) -> tuple[Rows | Table, NDArray[Any]]:
+) -> tuple[Matrix | Table, NDArray[Any]]:
     """Training rows, of which values may be missing, and their targets."""
     X = unbatched(X)
     is_matrix = holds_numbers(X) and not names_columns(estimator.categorical_features)
@@ -213,7 +212,7 @@ def check_targets(y: object) -> NDArray[np.float64]:
     return targets
 
 
-def as_float32(X: object, column_names: Sequence[str] | None = None) -> Rows:
+def as_float32(X: object, column_names: Sequence[str] | None = None) -> Matrix:
     """C-ordered float32 rows, NaN as it is; values that overflow are refused by name and value."""
     if type(X) is np.ndarray and X.dtype == np.float32 and X.flags.carray:
         return X
@@ -333,8 +332,8 @@ def check_total_weight(weights: NDArray[np.float64]) -> None:
 
 
 def drop_zero_weight(
-    rows: Rows | Table, targets: NDArray[Any], weights: NDArray[np.float64]
-) -> tuple[Rows | Table, NDArray[Any], NDArray[np.float64]]:
+    rows: Matrix | Table, targets: NDArray[Any], weights: NDArray[np.float64]
+) -> tuple[Matrix | Table, NDArray[Any], NDArray[np.float64]]:
     """Rows of positive weight only: a row of weight 0 must count as a row left out."""
     is_kept = weights > 0
     if is_kept.all():
@@ -344,7 +343,7 @@ def drop_zero_weight(
     return kept, targets[is_kept], weights[is_kept]
 
 
-def has_missing(rows: Rows) -> bool:
+def has_missing(rows: Matrix) -> bool:
     """Whether a value of checked rows is missing."""
     return not _is_finite(rows if isinstance(rows, np.ndarray) else rows.data)
 

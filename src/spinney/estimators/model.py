@@ -20,7 +20,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spinney import _core
-from spinney.data import Problem, as_rows
+from spinney.data import Matrix, Problem, as_rows
 from spinney.data.checks import check_boolean, check_choice, check_integer, check_n_jobs
 from spinney.data.encoded import check_same_categories, encoded_rows, learn_encoding, learn_typical
 from spinney.data.row_reader import RULES, row_reader
@@ -32,7 +32,7 @@ from spinney.data.tables import (
     one_warning,
 )
 from spinney.data.tables.table import label_of
-from spinney.data.validation import Rows, check_rows
+from spinney.data.validation import check_rows
 from spinney.data.warn_caller import warn_caller
 from spinney.estimators.construction import finish_constructor, parameters
 from spinney.estimators.parameter_checks import IMPORTANCE_TYPES
@@ -226,12 +226,12 @@ class Model(CallbackSupportMixin, BaseEstimator):
 
     def _encoded(
         self,
-        rows: Rows | Table,
+        rows: Matrix | Table,
         targets: NDArray[np.float64],
         weights: NDArray[np.float64],
         *,
         goes_on: bool,
-    ) -> Rows:
+    ) -> Matrix:
         """Weighted training rows as numbers; learns how, unless an earlier fit has."""
         check_categorical_features(self.categorical_features)
         check_choice("missing", self.missing, RULES)
@@ -242,7 +242,7 @@ class Model(CallbackSupportMixin, BaseEstimator):
             self.encoding_ = learn_encoding(self, rows, targets, weights)
         return encoded_rows(row_reader(self), rows, targets, weights)
 
-    def _note(self, problem: Problem, rows: Rows | Table, session: Session) -> None:
+    def _note(self, problem: Problem, rows: Matrix | Table, session: Session) -> None:
         """Let each class check the problem, and store what is typical unless that is known."""
         self._ask_each("_check_own_task", problem)
         if not (session.goes_on and hasattr(self, "typical_")):
@@ -365,7 +365,7 @@ class Model(CallbackSupportMixin, BaseEstimator):
         rows = as_rows(self._checked_rows(X))
         return self._readout().stages(rows, self._n_threads())
 
-    def _checked_rows(self, X: Any) -> Rows:
+    def _checked_rows(self, X: Any) -> Matrix:
         """Rows as the trees read them: one column a coordinate."""
         if not hasattr(self, "n_features_in_"):  # a look that takes a tenth of the check
             check_is_fitted(self)

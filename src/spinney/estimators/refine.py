@@ -21,13 +21,12 @@ from sklearn.utils.validation import (
 
 from spinney.algorithms.leaves import LeafTask, solve_leaves
 from spinney.algorithms.losses import forest_loss
-from spinney.data import as_rows
+from spinney.data import Matrix, as_rows
 from spinney.data.checks import check_real
 from spinney.data.class_weight import class_factors
 from spinney.data.encoded import class_indicators
 from spinney.data.tables import one_warning
 from spinney.data.validation import (
-    Rows,
     check_sample_weight,
     check_targets,
     check_total_weight,
@@ -272,7 +271,7 @@ class RefinedForest(Model):
         unnamed = [f"x{column}" for column in range(self.n_features_in_)]
         return np.array(getattr(self, "feature_names_in_", unnamed), dtype=object)
 
-    def _checked_rows(self, X: Any) -> Rows:
+    def _checked_rows(self, X: Any) -> Matrix:
         if isinstance(self.forest, Model):
             return self.forest._checked_rows(X)
         rows = _checked_by(self.forest, X, ensure_all_finite="allow-nan")
@@ -372,7 +371,7 @@ class RefinedForest(Model):
             sums += np.where((numbers >= 0)[:, None], self.leaf_values_[numbers], 0.0)
         return sums + readout.offsets if readout.is_moved else sums
 
-    def _rows_to_walk(self, X: ArrayLike) -> Rows | None:
+    def _rows_to_walk(self, X: ArrayLike) -> Matrix | None:
         """Rows as the trees read them; None if other libraries may know ways for their holes."""
         if isinstance(self.forest, Model):
             return self.forest._checked_rows(X)
@@ -384,8 +383,8 @@ def _is_mean(value: Any, model: Any) -> bool:
     return is_curve(value, model) and len(value) >= 1
 
 
-def _checked_by(forest: Any, X: ArrayLike, **how: Any) -> Rows:
-    rows: Rows = validate_data(
+def _checked_by(forest: Any, X: ArrayLike, **how: Any) -> Matrix:
+    rows: Matrix = validate_data(
         forest, X, reset=False, accept_sparse="csr", dtype=np.float32, order="C", **how
     )
     return rows
