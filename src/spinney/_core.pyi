@@ -290,3 +290,49 @@ def grow_tree(
     options: GrowOptions,
     callback: Callable[[], None] | None,
 ) -> tuple[_Int32, _Int32, _Float64, _Int64, _Int32, _Float32, _Float64]: ...
+
+table_block: int
+
+@final
+class Edges:
+    """Where the values of each column are cut into bins."""
+
+    @property
+    def n_columns(self) -> int: ...
+    def thresholds(self, column: int) -> _Float32: ...
+
+@final
+class Codes:
+    """Numbers of the bins that values lie in, a byte each; 255 for a missing one."""
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+    @property
+    def begin(self) -> _Int64: ...
+    def to_array(self) -> _UInt8: ...
+
+def column_sketches(
+    rows: Rows, weights: _Float64, n_threads: int
+) -> list[tuple[_Float32, _Float64, float]]: ...
+def find_edges(
+    rows: Rows, weights: _Float64, n_levels: _UInt8, n_bins: int, n_threads: int
+) -> Edges: ...
+def code_rows(rows: Rows, edges: Edges, n_threads: int) -> Codes: ...
+def gradient_histogram(
+    codes: Codes, pairs: _Float32, rows: _UInt32 | None, n_threads: int
+) -> _Float64: ...
+def label_histogram(
+    codes: Codes,
+    labels: _Int32,
+    weights: _Float64,
+    n_classes: int,
+    rows: _UInt32 | None,
+    n_threads: int,
+) -> _Float64: ...
+def count_histogram(codes: Codes, rows: _UInt32 | None, n_threads: int) -> _UInt32: ...
+def round_to_grid(pairs: _Float32) -> _Float32: ...
+def best_cut(
+    bins: _Float64, counts: _UInt32, l2: float, min_hessian: float, min_rows: int
+) -> tuple[float, int, bool, float, float, int]: ...
