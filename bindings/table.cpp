@@ -183,8 +183,7 @@ void bind_table(nb::module_& m) {
     nb::class_<Codes>(m, "Codes", "Numbers of the bins that values lie in, a byte each; 255 for a missing one.")
         .def_prop_ro("n_rows", &Codes::n_rows)
         .def_prop_ro("n_columns", &Codes::n_columns)
-        .def_prop_ro("begin", &begin_of,
-                     "Bins of column j in a histogram: begin[j] to begin[j + 1], the last for missing values.")
+        .def("begin", &begin_of, "Bins of column j in a histogram: begin[j] to begin[j + 1], the last for missing values.")
         .def("to_array", &codes_as_array, "Copy of all codes, one row each.");
     m.def("column_sketches", &sketches, nb::arg("rows"), array_arg("weights"), nb::arg("n_threads"),
           "Values, weights and rank error of the sketch of each column.");

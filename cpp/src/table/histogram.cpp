@@ -120,7 +120,7 @@ class PassSums {
         }(std::make_index_sequence<group_columns>());
         (this->*sum_rows[pass_.width - 1])(from, to);
         // Few rows leave most bins empty: their bins are looked up once more instead of adding all.
-        if ((to - from) * 4 < n_codes * entries_.per_bin)
+        if ((to - from) * 2 < n_codes * entries_.per_bin)
             add_bins_of_rows(from, to);
         else
             add_all_bins();
