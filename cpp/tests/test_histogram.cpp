@@ -95,6 +95,25 @@ void histograms_are_sums_over_blocks() {
     }
 }
 
+void a_block_may_lie_elsewhere() {
+    const Fixture f(3 * table_block + 50, 9);
+    const std::vector<double> ones(f.n_rows, 1.0);
+    const Edges edges = find_edges(column_sketches(f.x.dense(), ones, 1), std::vector<std::uint8_t>(9), max_bins);
+    const auto rows = some_rows(f.n_rows, 3, 7);
+    std::vector<GradientSum> sums(histogram_begin(f.codes).back());
+    for (std::size_t b = 0; b < count_table_blocks(f.n_rows); ++b) {
+        const RowRange range = rows_of_block(b, f.n_rows);
+        const Codes codes = code_rows(DenseRows{f.x.values.data() + range.first * 9, range.size(), 9}, edges, 1);
+        std::vector<std::uint32_t> here;
+        for (std::uint32_t n : rows)
+            if (n >= range.first && n < range.last) here.push_back(n - static_cast<std::uint32_t>(range.first));
+        const auto pairs = std::span(f.pairs).subspan(range.first, range.size());
+        const auto block = gradient_histogram(codes, pairs, NodeRows{here}, 1);
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += block[i];
+    }
+    expect(sums == gradient_histogram(f.codes, f.pairs, NodeRows{rows}, 1), "sums of blocks by themselves, added in order");
+}
+
 void a_node_without_rows_is_empty() {
     const Fixture f(100, 2);
     const std::vector<std::uint32_t> none;
@@ -197,6 +216,7 @@ void histograms_hear_an_interrupt() {
 
 std::vector<Test> histogram_tests() {
     return {{"histograms are sums over blocks for any threads", histograms_are_sums_over_blocks},
+            {"a block may lie elsewhere", a_block_may_lie_elsewhere},
             {"a node without rows is empty", a_node_without_rows_is_empty},
             {"labels and counts agree", labels_and_counts_agree},
             {"siblings are what is left", siblings_are_what_is_left},

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -71,9 +72,22 @@ BlockWeight weight_of(std::span<const double> weights) {
     return out;
 }
 
+void reserve(Sketch& sketch, std::size_t size) {
+    sketch.values.reserve(size);
+    sketch.weights.reserve(size);
+}
+
+/// Adds the entries of another sketch from a place on.
+void append(Sketch& sketch, const Sketch& other, std::size_t from) {
+    const auto begin = static_cast<std::ptrdiff_t>(from);
+    sketch.values.insert(sketch.values.end(), other.values.begin() + begin, other.values.end());
+    sketch.weights.insert(sketch.weights.end(), other.weights.begin() + begin, other.weights.end());
+}
+
 /// Zeros get the weight that the other rows leave, so that it does not matter whether they are stored.
 Sketch block_sketch(const BlockColumn& column, std::span<const double> weights, const BlockWeight& all) {
     Sketch out;
+    reserve(out, column.keys.size() + 1);
     const auto end_group = [&](float value, double weight) {
         out.values.push_back(value);
         out.weights.push_back(weight);
@@ -181,14 +195,16 @@ Sketch merged(const Sketch& a, const Sketch& b) {
     Sketch out;
     out.rank_error = a.rank_error + b.rank_error;
     std::size_t i = 0, j = 0;
-    while (i < a.values.size() || j < b.values.size()) {
-        const bool is_of_a = j == b.values.size() || (i < a.values.size() && a.values[i] <= b.values[j]);
-        const bool is_of_b = i == a.values.size() || (j < b.values.size() && b.values[j] <= a.values[i]);
-        out.values.push_back(is_of_a ? a.values[i] : b.values[j]);
-        out.weights.push_back((is_of_a ? a.weights[i] : 0.0) + (is_of_b ? b.weights[j] : 0.0));
-        i += is_of_a ? 1 : 0;
-        j += is_of_b ? 1 : 0;
+    reserve(out, a.values.size() + b.values.size());
+    while (i < a.values.size() && j < b.values.size()) {  // without jumps, which no processor could foresee
+        const float x = a.values[i], y = b.values[j];
+        out.values.push_back(std::min(x, y));
+        out.weights.push_back(static_cast<double>(x <= y) * a.weights[i] + static_cast<double>(y <= x) * b.weights[j]);
+        i += static_cast<std::size_t>(x <= y);
+        j += static_cast<std::size_t>(y <= x);
     }
+    append(out, a, i);
+    append(out, b, j);
     return shortened(std::move(out));
 }
 

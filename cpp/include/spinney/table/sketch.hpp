@@ -28,7 +28,7 @@ struct Sketch {
 
 /// Sketches of the blocks of rows, added in their order, to that of all rows. They are merged as neighbours of equal size, as
 /// the digits of a binary number are carried, so that 2^k blocks are shortened k + 1 times, not 2^k times:
-/// rank_error <= 2 (k + 1) / sketch_size of the weight.
+/// rank_error <= 2 (k + 1) / sketch_size of the weight, and at most twice that for less than 2^(k + 1) blocks.
 class SketchStack {
   public:
     void add(Sketch block);
