@@ -88,9 +88,11 @@ Codes::Codes(std::size_t n_rows, std::vector<std::size_t> n_bins)
     : n_rows_(n_rows), n_bins_(std::move(n_bins)),
       codes_(std::make_unique_for_overwrite<std::uint8_t[]>(n_rows * n_bins_.size())) {
     const std::size_t n_groups = (n_columns() + group_columns - 1) / group_columns;
-    for (std::size_t g = 0; g < n_groups; ++g) {  // of equal width, as far as possible: threads share them
-        const std::size_t first = g * n_columns() / n_groups;
-        groups_.push_back({first, (g + 1) * n_columns() / n_groups - first, codes_.get() + first * n_rows});
+    std::size_t first = 0;
+    for (std::size_t g = 0; g < n_groups; ++g) {  // of equal width, as far as possible: threads share them, the widest first
+        const std::size_t width = n_columns() / n_groups + (g < n_columns() % n_groups ? 1 : 0);
+        groups_.push_back({first, width, codes_.get() + first * n_rows});
+        first += width;
     }
 }
 
