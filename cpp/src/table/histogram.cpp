@@ -97,8 +97,13 @@ class PassSums {
   public:
     using Sum = Entries::Sum;
     PassSums(const Pass& pass, const Entries& entries, const Rows& rows, std::span<const std::size_t> begin, std::span<Sum> out)
-        : pass_(pass), entries_(entries), rows_(rows), begin_(begin), out_(out), stride_(n_codes * entries.per_bin + gap),
-          block_(stride_ * pass.width) {}
+        : pass_(pass), entries_(entries), rows_(rows), out_(out), stride_(n_codes * entries.per_bin + gap),
+          block_(stride_ * pass.width) {
+        for (std::size_t k = 0; k < pass.width; ++k) {
+            first_bin_[k] = begin[pass.first + k];
+            n_bins_[k] = begin[pass.first + k + 1] - first_bin_[k] - 1;
+        }
+    }
 
     void add_blocks(std::size_t n_blocks) {
         std::size_t from = 0;
@@ -115,13 +120,17 @@ class PassSums {
     static constexpr std::size_t gap = 4;
 
     void add_block(std::size_t from, std::size_t to) {
+        constexpr auto widths = std::make_index_sequence<group_columns>();
         constexpr auto sum_rows = []<std::size_t... k>(std::index_sequence<k...>) {
             return std::array{&PassSums::template sum_rows<k + 1>...};
-        }(std::make_index_sequence<group_columns>());
+        }(widths);
+        constexpr auto add_bins_of_rows = []<std::size_t... k>(std::index_sequence<k...>) {
+            return std::array{&PassSums::template add_bins_of_rows<k + 1>...};
+        }(widths);
         (this->*sum_rows[pass_.width - 1])(from, to);
         // Few rows leave most bins empty: their bins are looked up once more instead of adding all.
         if ((to - from) * 2 < n_codes * entries_.per_bin)
-            add_bins_of_rows(from, to);
+            (this->*add_bins_of_rows[pass_.width - 1])(from, to);
         else
             add_all_bins();
     }
@@ -140,24 +149,28 @@ class PassSums {
 
     /// Moves a sum of the block to those of the blocks before.
     void move(std::size_t k, std::size_t code, std::size_t offset) {
-        const std::size_t last = begin_[pass_.first + k + 1] - begin_[pass_.first + k] - 1;
-        const std::size_t bin = begin_[pass_.first + k] + (code == missing_code ? last : code);
+        const std::size_t bin = first_bin_[k] + (code == missing_code ? n_bins_[k] : code);
         Sum& sum = block_[k * stride_ + code * entries_.per_bin + offset];
         out_[bin * entries_.per_bin + offset] += sum;
         sum = Sum{};
     }
     /// A bin of several rows is moved when its first one is met; then it is empty.
+    template <std::size_t width>
     void add_bins_of_rows(std::size_t from, std::size_t to) {
-        for (std::size_t i = from; i < to; ++i)
-            for (std::size_t k = 0; k < pass_.width; ++k) move(k, pass_.codes[rows_[i] * pass_.stride + k], entries_.offset(i));
+        for (std::size_t i = from; i < to; ++i) {
+            const std::uint8_t* codes = pass_.codes + rows_[i] * pass_.stride;
+            const std::size_t offset = entries_.offset(i);
+            for (std::size_t k = 0; k < width; ++k) move(k, codes[k], offset);
+        }
     }
     void add_all_bins() {
         for (std::size_t k = 0; k < pass_.width; ++k) {
-            const std::size_t first = begin_[pass_.first + k];
-            const std::size_t size = (begin_[pass_.first + k + 1] - first - 1) * entries_.per_bin;
-            Sum* sums = block_.data() + k * stride_;
-            for (std::size_t i = 0; i < size; ++i) out_[first * entries_.per_bin + i] += sums[i];
-            std::fill_n(sums, size, Sum{});
+            Sum* const sums = block_.data() + k * stride_;
+            Sum* const out = out_.data() + first_bin_[k] * entries_.per_bin;
+            for (std::size_t i = 0; i < n_bins_[k] * entries_.per_bin; ++i) {
+                out[i] += sums[i];
+                sums[i] = Sum{};
+            }
             for (std::size_t offset = 0; offset < entries_.per_bin; ++offset) move(k, missing_code, offset);
         }
     }
@@ -165,7 +178,7 @@ class PassSums {
     Pass pass_;
     Entries entries_;
     Rows rows_;
-    std::span<const std::size_t> begin_;
+    std::array<std::size_t, group_columns> first_bin_{}, n_bins_{};  ///< of each column, in the histogram
     std::span<Sum> out_;
     std::size_t stride_;
     std::vector<Sum> block_;
