@@ -15,4 +15,5 @@ NB_MODULE(_core, m) {
     spinney::python::bind_optimizer(m);
     spinney::python::bind_leaf_system(m);
     spinney::python::bind_grow(m);
+    spinney::python::bind_table(m);
 }

@@ -17,6 +17,7 @@ void bind_forest(nb::module_& m);
 void bind_gains(nb::module_& m);
 void bind_readout(nb::module_& m);
 void bind_solvers(nb::module_& m);
+void bind_table(nb::module_& m);
 void bind_task(nb::module_& m);
 void bind_optimizer(nb::module_& m);
 void bind_leaf_system(nb::module_& m);

@@ -925,3 +925,57 @@ def add_gain(gain, part, Z, z, w, counts, n_columns, beyond, in_all):
         if share > 0:
             evidence = (n - 1) * cov**2 / (var * covariance(z, z, w))
             beyond[j] += gain * share * max(1 - 2 * np.log(n_columns) / evidence, 0)
+
+
+# --- codes and histograms ----------------------------------------------------------------------
+
+
+def code_of(x, thresholds):
+    """Bin of a value: the first one whose threshold is not below it; 255 for a missing value."""
+    if np.isnan(x):
+        return 255
+    for k, threshold in enumerate(thresholds):
+        if x <= threshold:
+            return k
+    return len(thresholds)
+
+
+def rank_of(x, values, weights):
+    """Weight of the values up to x, missing ones left out."""
+    return sum(float(w) for v, w in zip(values, weights, strict=True) if v <= x)
+
+
+def histogram(codes, begin, amounts, rows):
+    """Sums of the amounts of some rows in each bin, row by row; missing values come last."""
+    out = np.zeros((begin[-1], amounts.shape[1]))
+    for row in rows:
+        for column, code in enumerate(codes[row]):
+            k = begin[column + 1] - 1 if code == 255 else begin[column] + code
+            out[k] += amounts[row]
+    return out
+
+
+def best_code_cut(bins, counts, l2, min_hessian, min_rows):
+    """(gain, bin, whether missing values go left) of the best of all cuts of a column.
+
+    Of equal cuts the first one is taken, missing values to the right before missing values to
+    the left. Without missing values they go where more rows are.
+    """
+    best = (0.0, 0, False)
+    last = len(counts) - 1
+    for k in range(last):
+        if counts[k] == 0:
+            continue
+        for is_missing_left in (False, True) if counts[last] else (False,):
+            goes_left = [b <= k if b < last else is_missing_left for b in range(last + 1)]
+            left, right = np.array(goes_left), ~np.array(goes_left)
+            sides = [(bins[s].sum(axis=0), counts[s].sum()) for s in (left, right)]
+            if any(n < max(min_rows, 1) or h < min_hessian or h <= 0 for (_, h), n in sides):
+                continue
+            gain = sum(g * g / (h + l2) for (g, h), _ in sides)
+            total = bins.sum(axis=0)
+            gain -= total[0] ** 2 / (total[1] + l2)
+            is_heavier = 2 * sides[0][1] >= counts.sum()
+            if gain > best[0]:
+                best = (gain, k, is_missing_left if counts[last] else bool(is_heavier))
+    return best

@@ -45,10 +45,12 @@ void expect_throw(const Call& call, std::string_view claim, const std::source_lo
 
 // One list of tests a file.
 std::vector<Test> care_points_tests();
+std::vector<Test> codes_tests();
 std::vector<Test> extend_tests();
 std::vector<Test> forest_tests();
 std::vector<Test> gains_tests();
 std::vector<Test> grow_tests();
+std::vector<Test> histogram_tests();
 std::vector<Test> leaf_tests();
 std::vector<Test> leaf_lasso_tests();
 std::vector<Test> leaf_system_tests();

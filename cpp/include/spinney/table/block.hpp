@@ -1,0 +1,25 @@
+#pragma once
+/// The blocks that rows lie in. Every sum over rows is taken block by block and added in the order of the blocks.
+
+#include <algorithm>
+#include <cstddef>
+
+namespace spinney {
+
+/// Rows of a block, all but the last. Part of what a fitted model depends on: another size gives other bits. Measured: 4096
+/// rows make a histogram of all columns 6 % slower than 16384, of which 65536 gains 2 % back.
+inline constexpr std::size_t table_block = 16384;
+
+/// Rows first, ..., last - 1.
+struct RowRange {
+    std::size_t first, last;
+    [[nodiscard]] std::size_t size() const { return last - first; }
+};
+
+[[nodiscard]] inline std::size_t count_table_blocks(std::size_t n_rows) { return (n_rows + table_block - 1) / table_block; }
+
+[[nodiscard]] inline RowRange rows_of_block(std::size_t block, std::size_t n_rows) {
+    return {block * table_block, std::min(n_rows, (block + 1) * table_block)};
+}
+
+}  // namespace spinney
