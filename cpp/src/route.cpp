@@ -44,7 +44,7 @@ struct FullSplits {
     std::vector<double> bias;
     std::vector<std::int32_t> child;
 
-    explicit FullSplits(const TreeView& tree) {
+    FullSplits(const TreeView& tree, std::size_t width) {
         std::vector<std::int32_t> code(tree.left.size());
         std::int32_t n_splits = 0;
         for (std::size_t node = 0; node < code.size(); ++node)
@@ -52,7 +52,7 @@ struct FullSplits {
         for (std::size_t node = 0; node < code.size(); ++node) {
             if (tree.left[node] < 0) continue;
             const std::size_t row = w.size();
-            w.resize(row + tree.n_features, 0.0F);
+            w.resize(row + width, 0.0F);
             const auto columns = csr_row(tree.indices, tree.indptr, node);
             const auto weights = csr_row(tree.weights, tree.indptr, node);
             for (std::size_t k = 0; k < columns.size(); ++k) w[row + static_cast<std::size_t>(columns[k])] = weights[k];
@@ -107,7 +107,7 @@ void apply_tree(const D& rows, const TreeView& tree, std::size_t n_threads, std:
     } else if (has_sparse_splits(tree)) {
         visit_parallel(rows, n_threads, [&](std::size_t n, std::span<const float> x) { leaf_nodes[n] = walk_sparse(tree, x); });
     } else {
-        const FullSplits full(tree);
+        const FullSplits full(tree, rows.width());
         const SplitArrays splits{full.w.data(), full.bias.data(), full.child.data()};
         walk_all(rows, splits, n_threads, leaf_nodes);
     }

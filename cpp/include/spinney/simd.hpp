@@ -34,7 +34,7 @@ class LaneSum {
     std::array<float, float_lanes> lanes_{};
 };
 
-/// Splits of a tree for fast walking: split i has the hyperplane w + i * n_features; its children are
+/// Splits of a tree for fast walking: split i has the hyperplane w + i * width of the rows; its children are
 /// child[2 i] (left, score < 0) and child[2 i + 1]. A child >= 0 is a split, a child c < 0 the leaf ~c.
 struct SplitArrays {
     const float* w;

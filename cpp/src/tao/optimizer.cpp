@@ -24,7 +24,7 @@ TreeOptimizer<D>::TreeOptimizer(const D& rows, const Scaling& scaling, std::span
     : rows_(rows), scaling_(scaling), targets_(targets), topology_(topology), leaves_(std::move(leaves)),
       solver_(rows, scaling, squared_norms, targets.weights, options), sorted_(targets.weights, topology.n_leaves()),
       other_leaf_(rows.n_rows), other_loss_(rows.n_rows) {
-    state_.splits.weights.resize(topology_.n_splits * rows.n_features);
+    state_.splits.weights.resize(topology_.n_splits * rows.width());
     state_.splits.bias.resize(topology_.n_splits);
     state_.leaf_of.resize(rows.n_rows);
     state_.loss_of.resize(rows.n_rows);
@@ -342,7 +342,7 @@ template <Design D>
 std::size_t TreeOptimizer<D>::count_active() const {
     std::size_t count = 0;
     for (std::size_t split = 0; split < topology_.n_splits; ++split) {
-        const auto w = std::span(state_.splits.weights).subspan(split * rows_.n_features, rows_.n_features);
+        const auto w = std::span(state_.splits.weights).subspan(split * rows_.width(), rows_.width());
         count += std::ranges::any_of(w, [](float x) { return x != 0.0F; }) ? 1 : 0;
     }
     return count;

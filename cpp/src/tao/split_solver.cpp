@@ -85,6 +85,7 @@ void SplitSolver<D>::solve_in_columns(std::span<const std::uint32_t> columns, co
         deviation.push_back(scaling_.deviation[j]);
         part_w.push_back(w[j]);
     }
+    part_w.resize(part.width());
     const Scaling scaling(std::move(mean), std::move(inverse_scale), std::move(deviation));
     const std::vector<float> norms = squared_norms(part, scaling, 1);
     solve(View<std::remove_cvref_t<decltype(part)>>{part, scaling, norms, numbers}, task, care, part_w, bias);
