@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "spinney/padded_rows.hpp"
 #include "spinney/parallel.hpp"
 
 namespace spinney {
@@ -70,21 +71,39 @@ bool has_sparse_splits(const TreeView& tree) {
     return tree.n_features > 64 && 4 * tree.weights.size() < n_splits * tree.n_features;
 }
 
-/// Rows walk together, as many as `walk` likes; sparse rows are walked by their entries.
+/// Rows walk together, as many as `walk` likes; sparse rows are walked by their entries. From row `begin` on, one for each leaf
+/// to be found.
 template <Design D>
-void walk_all(const D& rows, const SplitArrays& splits, std::size_t n_threads, std::span<std::int32_t> leaf_nodes) {
+void walk_some(const D& rows, std::size_t begin, const SplitArrays& splits, std::span<std::int32_t> leaf_nodes) {
+    const std::size_t together = walk_rows(rows.width());
+    for (std::size_t first = 0; first < leaf_nodes.size(); first += together) {
+        const auto at = leaf_nodes.subspan(first, std::min(together, leaf_nodes.size() - first));
+        std::array<std::size_t, most_walk_rows> numbers{};
+        std::iota(numbers.begin(), numbers.end(), begin + first);
+        std::ranges::fill(at, 0);
+        walk_batch(rows, std::span<const std::size_t>(numbers.data(), at.size()), splits, at);
+        for (std::int32_t& leaf : at) leaf = ~leaf;
+    }
+}
+
+/// Floats that are not padded are padded on the way: to copy them costs less than to walk with them.
+template <Design D>
+void walk_all(const D& rows, const TreeView& tree, std::size_t n_threads, std::span<std::int32_t> leaf_nodes) {
+    const std::size_t width = is_float<D> ? padded_size(rows.n_features) : rows.width();
+    const FullSplits full(tree, width);
+    const SplitArrays splits{full.w.data(), full.bias.data(), full.child.data()};
     const std::size_t n_tasks = (rows.n_rows + rows_per_task - 1) / rows_per_task;
     parallel_for(n_tasks, n_threads, [&](std::size_t task) {
-        const std::size_t end = std::min(rows.n_rows, (task + 1) * rows_per_task);
-        for (std::size_t first = task * rows_per_task; first < end; first += walk_rows) {
-            const std::size_t count = std::min(walk_rows, end - first);
-            std::array<std::size_t, walk_rows> numbers{};
-            std::iota(numbers.begin(), numbers.end(), first);
-            const auto at = leaf_nodes.subspan(first, count);
-            std::ranges::fill(at, 0);
-            walk_batch(rows, std::span<const std::size_t>(numbers.data(), count), splits, at);
-            for (std::int32_t& leaf : at) leaf = ~leaf;
-        }
+        const std::size_t begin = task * rows_per_task;
+        const auto found = leaf_nodes.subspan(begin, std::min(rows_per_task, rows.n_rows - begin));
+        if constexpr (is_float<D>)
+            if (rows.width() != width) {
+                const PaddedRows<float> padded(found.size(), rows.n_features, [&](std::size_t r, float* out) {
+                    std::ranges::copy(rows.row(begin + r), out);
+                });
+                return walk_some(padded.view(), 0, splits, found);
+            }
+        walk_some(rows, begin, splits, found);
     });
 }
 
@@ -107,9 +126,7 @@ void apply_tree(const D& rows, const TreeView& tree, std::size_t n_threads, std:
     } else if (has_sparse_splits(tree)) {
         visit_parallel(rows, n_threads, [&](std::size_t n, std::span<const float> x) { leaf_nodes[n] = walk_sparse(tree, x); });
     } else {
-        const FullSplits full(tree, rows.width());
-        const SplitArrays splits{full.w.data(), full.bias.data(), full.child.data()};
-        walk_all(rows, splits, n_threads, leaf_nodes);
+        walk_all(rows, tree, n_threads, leaf_nodes);
     }
 }
 

@@ -96,8 +96,8 @@ std::int32_t plain_walk(const Matrix& x, std::size_t n, const RandomSplits& spli
 
 template <Design D>
 void expect_walks(const Matrix& x, const D& rows, const RandomSplits& splits, std::size_t count) {
-    std::array<std::size_t, walk_rows> numbers{};
-    std::array<std::int32_t, walk_rows> at{};
+    std::array<std::size_t, most_walk_rows> numbers{};
+    std::array<std::int32_t, most_walk_rows> at{};
     for (std::size_t r = 0; r < count; ++r) {
         numbers[r] = (7 * r) % x.n_rows;
         at[r] = r == 1 ? ~5 : static_cast<std::int32_t>(r % 3);  // from the root, from a leaf, from a split
@@ -113,7 +113,7 @@ void walk_equals_the_plain_loop() {
         if (d == 0) continue;
         const Matrix x = random_matrix(30, d, 0.6, d);
         const RandomSplits splits(4, d, d);
-        for (std::size_t count = 1; count <= walk_rows; ++count) {
+        for (std::size_t count = 1; count <= most_walk_rows; ++count) {
             expect_walks(x, x.dense(), splits, count);
             expect_walks(x, x.sparse(), splits, count);
         }
@@ -121,7 +121,7 @@ void walk_equals_the_plain_loop() {
         std::vector<std::uint8_t> bytes(30 * d);
         for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.below(4));
         const Matrix whole(std::vector<float>(bytes.begin(), bytes.end()), 30, d);
-        for (std::size_t count = 1; count <= walk_rows; ++count)
+        for (std::size_t count = 1; count <= most_walk_rows; ++count)
             expect_walks(whole, ByteRows{bytes.data(), 30, d}, splits, count);
     }
 }

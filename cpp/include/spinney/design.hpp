@@ -131,7 +131,7 @@ struct ForEachDesign<Of, std::variant<D...>> {
     using Variant = std::variant<Of<D>...>;
 };
 
-/// Moves up to walk_rows rows (given by number) from `at` to the leaves they reach, as `walk` does.
+/// Moves up to most_walk_rows rows (given by number) from `at` to the leaves they reach, as `walk` does.
 template <Design D, class Index>
 void walk_batch(const D& rows, std::span<const Index> numbers, const SplitArrays& splits, std::span<std::int32_t> at) {
     if constexpr (is_sparse<D>) {
@@ -143,7 +143,7 @@ void walk_batch(const D& rows, std::span<const Index> numbers, const SplitArrays
             }
     } else {
         using T = D::Value;
-        std::array<const T*, walk_rows> x{};
+        std::array<const T*, most_walk_rows> x{};
         for (std::size_t r = 0; r < numbers.size(); ++r) x[r] = rows.begin(numbers[r]);
         row_kernels<T>().walk(std::span<const T* const>(x.data(), numbers.size()), rows.width(), splits, at);
     }

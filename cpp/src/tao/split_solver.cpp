@@ -15,6 +15,13 @@
 
 namespace spinney {
 
+namespace {
+
+/// How far ahead rows are asked for: they are far apart in memory.
+constexpr std::size_t rows_ahead = 8;
+
+}  // namespace
+
 template <Design D>
 void SplitSolver<D>::propose(const SplitTask& task, const CarePoints& care, std::span<float> w, double& bias) const {
     if (care.are_one_sided()) {
@@ -119,7 +126,7 @@ double SplitSolver<D>::cost(const CarePoints& care, std::span<const float> w, do
     double sum = 0.0;
     for (std::size_t i = 0; i < care.rows.size(); ++i) {
         check_stop_at(i);
-        rows_.prefetch(care.rows[std::min(i + 2 * walk_rows, care.rows.size() - 1)]);
+        rows_.prefetch(care.rows[std::min(i + rows_ahead, care.rows.size() - 1)]);
         const bool is_right = rows_.dot(care.rows[i], w.data()) + bias >= 0.0;
         if (is_right != (care.labels[i] > 0)) sum += care.weights[i];
     }
