@@ -1,9 +1,9 @@
 """What a width costs that is no multiple of 16, in this build and in another.
 
-Takes processor time of dot products (rows on their way down a tree of full hyperplanes) and fits, on one thread, at
-awkward widths and at the next multiples of 16, and prints the ratios; and what a fit's copy of the
-rows takes beyond the float32 matrix. Builds and widths take turns, so that a busy machine slows all
-of them alike; each figure is the mean over the repeats and their standard deviation.
+Takes the processor time of dot products (rows on their way down a tree of full hyperplanes) and of
+fits, on one thread, at awkward widths and at the next multiples of 16, and prints the ratios; and
+what a fit's copy of the rows takes beyond the float32 matrix. Builds and widths take turns, so that
+a busy machine slows all of them alike; figures are means over the repeats and standard deviations.
 
     python benchmarks/padding.py
     python benchmarks/padding.py --other ../before/src --repeats 7 --tasks dot tao
@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-
 from markdown_parts import spread
+from numpy.typing import NDArray
 from peak_memory import PeakMemory
 
 WIDTHS = (15, 31, 47, 63, 100)
@@ -80,9 +79,7 @@ def walk_of(X: NDArray[np.float32]) -> Run:
     indices = np.tile(np.arange(width, dtype=np.int32), n_splits)
     weights = np.random.default_rng(1).standard_normal(len(indices)).astype(np.float32)
     rows = as_compact_rows(X)
-    return lambda: _core.apply(
-        rows, left, right, np.zeros(len(left)), indptr, indices, weights, 1
-    )
+    return lambda: _core.apply(rows, left, right, np.zeros(len(left)), indptr, indices, weights, 1)
 
 
 def seconds_of(run: Run, least: float = 0.05) -> float:
@@ -139,7 +136,7 @@ class Build:
 
 
 def cells_of(builds: list[Build], task: str, width: int, repeats: int) -> list[str]:
-    """Figures of one task at one width: time and ratio of each build, and the gain at that width."""
+    """Figures at one width: time and ratio of each build, and what this one gains."""
     taken = np.array(
         [
             [[build.ask(task, d) for d in (width, next_full(width))] for build in builds]
@@ -160,13 +157,14 @@ def cells_of(builds: list[Build], task: str, width: int, repeats: int) -> list[s
 def main() -> None:
     """Print a table of times and one of memory."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--other", type=Path, help="sources of another build, compiled core and all")
+    parser.add_argument("--other", type=Path, help="sources with another core")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        return serve()
+        serve()
+        return
     builds = [Build(Path(__file__).parents[1] / "src")]
     head = ["task", "D", "this", "to full"]
     if options.other:

@@ -88,7 +88,8 @@ std::vector<float> full_rows(const CsrArrays& csr, std::size_t n_rows, const Wid
     std::vector<float> full(n_rows * widths.padded);
     for (std::size_t row = 0; row < n_rows; ++row)
         for (auto k = static_cast<std::size_t>(indptr[row]); k < static_cast<std::size_t>(indptr[row + 1]); ++k) {
-            if (indices[k] < 0 || static_cast<std::size_t>(indices[k]) >= widths.n_features) refuse_state("a feature is out of range");
+            if (indices[k] < 0 || static_cast<std::size_t>(indices[k]) >= widths.n_features)
+                refuse_state("a feature is out of range");
             if (!std::isfinite(values[k])) refuse_state("a weight is not finite");
             full[row * widths.padded + static_cast<std::size_t>(indices[k])] = values[k];
         }
@@ -149,8 +150,8 @@ void set_tree(Optimizer& self, const Vector<double>& bias, const Vector<std::int
               const Matrix<float>& leaf_weights) {
     const auto& topology = self.topology();
     const Widths widths(self);
-    check_tree({topology.left, topology.right, span_of(bias), span_of(indptr), span_of(indices), span_of(weights),
-                widths.n_features});
+    check_tree(
+        {topology.left, topology.right, span_of(bias), span_of(indptr), span_of(indices), span_of(weights), widths.n_features});
     SplitTable table{std::vector<float>(topology.n_splits * widths.padded), std::vector<double>(topology.n_splits)};
     for (std::size_t node = 0; node < topology.n_nodes(); ++node) {
         if (topology.is_leaf(node)) continue;

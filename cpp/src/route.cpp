@@ -98,9 +98,8 @@ void walk_all(const D& rows, const TreeView& tree, std::size_t n_threads, std::s
         const auto found = leaf_nodes.subspan(begin, std::min(rows_per_task, rows.n_rows - begin));
         if constexpr (is_float<D>)
             if (rows.width() != width) {
-                const PaddedRows<float> padded(found.size(), rows.n_features, [&](std::size_t r, float* out) {
-                    std::ranges::copy(rows.row(begin + r), out);
-                });
+                const PaddedRows<float> padded(found.size(), rows.n_features,
+                                               [&](std::size_t r, float* out) { std::ranges::copy(rows.row(begin + r), out); });
                 return walk_some(padded.view(), 0, splits, found);
             }
         walk_some(rows, begin, splits, found);

@@ -18,8 +18,7 @@ class PaddedRows {
     /// fill(n, out) writes the columns of row n.
     template <class Fill>
     PaddedRows(std::size_t n_rows, std::size_t n_features, const Fill& fill)
-        : values_(allocate(n_rows * padded_size(n_features))),
-          view_{values_.get(), n_rows, n_features, padded_size(n_features)} {
+        : values_(allocate(n_rows * padded_size(n_features))), view_{values_.get(), n_rows, n_features, padded_size(n_features)} {
         for (std::size_t n = 0; n < n_rows; ++n) {
             check_stop_at(n);
             T* row = values_.get() + n * view_.stride;

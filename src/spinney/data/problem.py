@@ -315,7 +315,7 @@ def _container(X: Matrix) -> Matrix:
 
 
 def as_compact_rows(X: Matrix) -> _core.Rows:
-    """Rows as training reads them: arrays padded, as bytes if they are wide and fit, else floats."""
+    """Rows as training reads them: arrays padded, as bytes if they are wide and fit."""
     if not isinstance(X, np.ndarray):
         return as_rows(X)
     X = np.ascontiguousarray(X, dtype=np.float32)
