@@ -95,7 +95,7 @@ auto moments(const Rows& rows, const Vector<double>& weights, std::size_t n_thre
 }  // namespace
 
 void bind_rows(nb::module_& m) {
-    nb::class_<Rows>(m, "Rows", "Dense or sparse float32 rows, borrowed from numpy arrays.")
+    nb::class_<Rows>(m, "Rows", "Dense or sparse rows, borrowed from numpy arrays or padded copies of them.")
         .def_prop_ro("n_rows", [](const Rows& r) { return std::visit([](const auto& d) { return d.n_rows; }, r.design); })
         .def_prop_ro("n_features", [](const Rows& r) { return std::visit([](const auto& d) { return d.n_features; }, r.design); })
         .def_prop_ro("is_sparse", [](const Rows& r) { return std::holds_alternative<SparseRows>(r.design); });

@@ -14,6 +14,8 @@ namespace spinney {
 namespace {
 
 constexpr std::size_t rows_per_task = 1024;
+/// To copy a wider row takes longer than to walk with what is left of it after whole vectors.
+constexpr std::size_t widest_copied = 256;
 
 /// Gives visit(n, x) each row as an array of floats; a row of bytes or a sparse row is spread out first,
 /// so all kinds of rows meet the same arithmetic.
@@ -86,10 +88,11 @@ void walk_some(const D& rows, std::size_t begin, const SplitArrays& splits, std:
     }
 }
 
-/// Floats that are not padded are padded on the way: to copy them costs less than to walk with them.
+/// Narrow rows that are not padded are padded on the way.
 template <Design D>
 void walk_all(const D& rows, const TreeView& tree, std::size_t n_threads, std::span<std::int32_t> leaf_nodes) {
-    const std::size_t width = is_float<D> ? padded_size(rows.n_features) : rows.width();
+    const bool is_copied = is_float<D> && rows.n_features <= widest_copied && rows.width() != padded_size(rows.n_features);
+    const std::size_t width = is_copied ? padded_size(rows.n_features) : rows.width();
     const FullSplits full(tree, width);
     const SplitArrays splits{full.w.data(), full.bias.data(), full.child.data()};
     const std::size_t n_tasks = (rows.n_rows + rows_per_task - 1) / rows_per_task;
@@ -97,7 +100,7 @@ void walk_all(const D& rows, const TreeView& tree, std::size_t n_threads, std::s
         const std::size_t begin = task * rows_per_task;
         const auto found = leaf_nodes.subspan(begin, std::min(rows_per_task, rows.n_rows - begin));
         if constexpr (is_float<D>)
-            if (rows.width() != width) {
+            if (is_copied) {
                 const PaddedRows<float> padded(found.size(), rows.n_features,
                                                [&](std::size_t r, float* out) { std::ranges::copy(rows.row(begin + r), out); });
                 return walk_some(padded.view(), 0, splits, found);
