@@ -26,6 +26,12 @@ std::vector<T> reorder_leaves(const Topology& topology, std::span<const T> table
     return out;
 }
 
+/// How wide the hyperplanes of a task are for Python, and how wide in the core, where they may be padded.
+struct Widths {
+    std::size_t n_features, padded;
+    explicit Widths(const Optimizer& self) : n_features(self.n_features()), padded(self.width()) {}
+};
+
 struct Csr {
     std::vector<std::int64_t> indptr{0};
     std::vector<std::int32_t> indices;
@@ -52,16 +58,17 @@ struct Csr {
     }
 };
 
-/// Full rows of `width` numbers each as CSR, to the bit.
-Csr exact_rows(std::span<const float> full, std::size_t width) {
+/// The columns of full rows as CSR, to the bit.
+Csr exact_rows(std::span<const float> full, const Widths& widths) {
     Csr csr;
-    for (std::size_t first = 0; first < full.size(); first += width) csr.add_exact_row(full.subspan(first, width));
+    for (std::size_t first = 0; first < full.size(); first += widths.padded)
+        csr.add_exact_row(full.subspan(first, widths.n_features));
     return csr;
 }
 
-ExactState exact_state(const TreeState& state, std::size_t width, std::vector<std::uint8_t> fitted) {
-    return {to_numpy(std::vector<double>(state.splits.bias)), exact_rows(state.splits.weights, width).to_python(),
-            to_numpy(std::vector<double>(state.leaves.values)), exact_rows(state.leaves.weights, width).to_python(),
+ExactState exact_state(const TreeState& state, const Widths& widths, std::vector<std::uint8_t> fitted) {
+    return {to_numpy(std::vector<double>(state.splits.bias)), exact_rows(state.splits.weights, widths).to_python(),
+            to_numpy(std::vector<double>(state.leaves.values)), exact_rows(state.leaves.weights, widths).to_python(),
             to_numpy(std::move(fitted))};
 }
 
@@ -70,12 +77,6 @@ ExactState exact_state(const TreeState& state, std::size_t width, std::vector<st
 }
 
 [[noreturn]] void refuse_leaves() { throw std::invalid_argument("the given leaves do not fit this task"); }
-
-/// How wide the hyperplanes of a task are for Python, and how wide in the core, where they may be padded.
-struct Widths {
-    std::size_t n_features, padded;
-    explicit Widths(const Optimizer& self) : n_features(self.n_features()), padded(self.width()) {}
-};
 
 /// The full rows of a CSR; throws unless it has so many rows and every entry is in place and finite.
 std::vector<float> full_rows(const CsrArrays& csr, std::size_t n_rows, const Widths& widths) {
@@ -117,7 +118,7 @@ std::vector<double> finite_values(const Vector<double>& values, std::size_t size
 std::tuple<Numpy<double>, NumpyCsr> splits_of(const Optimizer& self) {
     const auto& topology = self.topology();
     const auto& table = self.state().splits;
-    const std::size_t width = self.width();
+    const Widths widths(self);
     Csr csr;
     std::vector<double> bias(topology.n_nodes());
     for (std::size_t node = 0; node < topology.n_nodes(); ++node) {
@@ -126,7 +127,7 @@ std::tuple<Numpy<double>, NumpyCsr> splits_of(const Optimizer& self) {
             continue;
         }
         const auto split = static_cast<std::size_t>(topology.split_of_node[node]);
-        csr.add_row({table.weights.data() + split * width, width});
+        csr.add_row({table.weights.data() + split * widths.padded, widths.n_features});
         bias[node] = table.bias[split];
     }
     return {to_numpy(std::move(bias)), std::move(csr).to_python()};
@@ -140,8 +141,10 @@ std::tuple<Numpy<double>, NumpyCsr> leaves_of(const Optimizer& self) {
     const auto weights = reorder_leaves<float>(topology, table.weights, true);
     Csr csr;
     const std::size_t n_rows = topology.n_leaves() * n_outputs;
-    const std::size_t width = weights.size() / n_rows;  // 0 for constant leaves
-    for (std::size_t row = 0; row < n_rows; ++row) csr.add_row({weights.data() + row * width, width});
+    const Widths widths(self);
+    for (std::size_t row = 0; row < n_rows; ++row)
+        csr.add_row(weights.empty() ? std::span<const float>()
+                                    : std::span(weights).subspan(row * widths.padded, widths.n_features));
     return {to_numpy(std::move(values), {topology.n_leaves(), n_outputs}), std::move(csr).to_python()};
 }
 
@@ -181,12 +184,12 @@ void set_leaves(Optimizer& self, const Matrix<double>& values) {
 
 ExactState present_state(const Optimizer& self) {
     const auto fitted = self.fitted();
-    return exact_state(self.state(), self.width(), {fitted.begin(), fitted.end()});
+    return exact_state(self.state(), Widths(self), {fitted.begin(), fitted.end()});
 }
 
 ExactState kept_state(const Optimizer& self) {
     // What was kept counts as fitted once it is restored.
-    return exact_state(self.kept(), self.width(), std::vector<std::uint8_t>(self.fitted().size(), 1));
+    return exact_state(self.kept(), Widths(self), std::vector<std::uint8_t>(self.fitted().size(), 1));
 }
 
 void set_state(Optimizer& self, const Vector<double>& bias, const CsrArrays& splits, const Vector<double>& leaf_values,
