@@ -7,11 +7,14 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 
+#include "spinney/padded_rows.hpp"
 #include "spinney/scaling.hpp"
 
 namespace spinney::python {
@@ -21,23 +24,36 @@ Rows dense_rows(const Matrix<float>& values) {
     return {DenseRows{values.data(), values.shape(0), values.shape(1)}, {nb::cast(values)}};
 }
 
-/// Copy of a matrix as bytes, or nothing if some value is no whole number from 0 to 255.
-std::optional<std::vector<std::uint8_t>> as_bytes(std::span<const float> values) {
-    std::vector<std::uint8_t> bytes(values.size());
+/// Padded copy of a matrix, as floats or bytes.
+template <class T>
+Rows copied_rows(const Matrix<float>& values) {
+    const std::size_t d = values.shape(1);
+    auto owned = std::make_unique<PaddedRows<T>>(run_stoppable([&] {
+        return PaddedRows<T>(values.shape(0), d, [&](std::size_t n, T* out) {
+            std::transform(values.data() + n * d, values.data() + (n + 1) * d, out, [](float x) { return static_cast<T>(x); });
+        });
+    }));
+    const auto view = owned->view();
+    return {view, {nb::capsule(owned.release(), [](void* p) noexcept { delete static_cast<PaddedRows<T>*>(p); })}};
+}
+
+/// Rows whose width fills whole vectors already are as good as padded, and are borrowed.
+Rows padded_rows(const Matrix<float>& values) {
+    return values.shape(1) == padded_size(values.shape(1)) ? dense_rows(values) : copied_rows<float>(values);
+}
+
+bool are_bytes(std::span<const float> values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         check_stop_at(i);
-        if (!(values[i] >= 0.0F && values[i] <= 255.0F)) return std::nullopt;
-        bytes[i] = static_cast<std::uint8_t>(values[i]);
-        if (static_cast<float>(bytes[i]) != values[i]) return std::nullopt;
+        if (!(values[i] >= 0.0F && values[i] <= 255.0F)) return false;
+        if (static_cast<float>(static_cast<std::uint8_t>(values[i])) != values[i]) return false;
     }
-    return bytes;
+    return true;
 }
 
 std::optional<Rows> byte_rows(const Matrix<float>& values) {
-    auto bytes = run_stoppable([&] { return as_bytes({values.data(), values.size()}); });
-    if (!bytes) return std::nullopt;
-    auto owned = to_numpy(std::move(*bytes), {values.shape(0), values.shape(1)});
-    return Rows{ByteRows{owned.data(), values.shape(0), values.shape(1)}, {nb::cast(owned)}};
+    if (!run_stoppable([&] { return are_bytes({values.data(), values.size()}); })) return std::nullopt;
+    return copied_rows<std::uint8_t>(values);
 }
 
 /// Columns must be in range and strictly ascending within a row: kernels rely on both.
@@ -79,11 +95,13 @@ auto moments(const Rows& rows, const Vector<double>& weights, std::size_t n_thre
 }  // namespace
 
 void bind_rows(nb::module_& m) {
-    nb::class_<Rows>(m, "Rows", "Dense or sparse float32 rows, borrowed from numpy arrays.")
+    nb::class_<Rows>(m, "Rows", "Dense or sparse rows, borrowed from numpy arrays or padded copies of them.")
         .def_prop_ro("n_rows", [](const Rows& r) { return std::visit([](const auto& d) { return d.n_rows; }, r.design); })
         .def_prop_ro("n_features", [](const Rows& r) { return std::visit([](const auto& d) { return d.n_features; }, r.design); })
         .def_prop_ro("is_sparse", [](const Rows& r) { return std::holds_alternative<SparseRows>(r.design); });
     m.def("dense_rows", &dense_rows, array_arg("values"));
+    m.def("padded_rows", &padded_rows, array_arg("values"),
+          "The rows with zeros behind them, as training reads them: a copy, unless their width fills whole vectors.");
     m.def("byte_rows", &byte_rows, array_arg("values"),
           "The rows as bytes if all values are whole numbers from 0 to 255, else None.");
     m.def("sparse_rows", &sparse_rows, array_arg("indptr"), array_arg("indices"), array_arg("data"), nb::arg("n_features"));

@@ -44,7 +44,7 @@ auto logistic_split(const Rows& rows, const Vector<double>& mean, const Vector<d
                 options.epochs = epochs;
                 options.step = step;
                 options.tolerance = tolerance;
-                w.resize(d.n_features);
+                w.resize(d.width());
                 const LogisticLink link(span_of(labels));
                 if (solver != "newton" && solver != "stream") refuse("solver", solver, "newton or stream");
                 if (solver == "newton")
@@ -52,6 +52,7 @@ auto logistic_split(const Rows& rows, const Vector<double>& mean, const Vector<d
                 else
                     solve_stream(d, scaling, squared_norms(d, scaling, 1), entries, link, options, Random(seed), std::span(w),
                                  std::span(&bias, 1));
+                w.resize(d.n_features);
             },
             rows.design);
     });

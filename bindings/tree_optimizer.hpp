@@ -44,6 +44,10 @@ class Optimizer {
         return ask([](const auto& tree) { return tree.fitted(); });
     }
     [[nodiscard]] std::size_t n_features() const { return scaling_->mean.size(); }
+    /// Weights of a hyperplane in the state, which may be padded.
+    [[nodiscard]] std::size_t width() const {
+        return ask([](const auto& tree) { return tree.width(); });
+    }
 
     void keep() { kept_ = state(); }
     [[nodiscard]] const TreeState& kept() const;

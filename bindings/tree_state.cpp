@@ -26,6 +26,12 @@ std::vector<T> reorder_leaves(const Topology& topology, std::span<const T> table
     return out;
 }
 
+/// How wide the hyperplanes of a task are for Python, and how wide in the core, where they may be padded.
+struct Widths {
+    std::size_t n_features, padded;
+    explicit Widths(const Optimizer& self) : n_features(self.n_features()), padded(self.width()) {}
+};
+
 struct Csr {
     std::vector<std::int64_t> indptr{0};
     std::vector<std::int32_t> indices;
@@ -52,16 +58,17 @@ struct Csr {
     }
 };
 
-/// Full rows of d numbers each as CSR, to the bit.
-Csr exact_rows(std::span<const float> full, std::size_t d) {
+/// The columns of full rows as CSR, to the bit.
+Csr exact_rows(std::span<const float> full, const Widths& widths) {
     Csr csr;
-    for (std::size_t first = 0; first < full.size(); first += d) csr.add_exact_row(full.subspan(first, d));
+    for (std::size_t first = 0; first < full.size(); first += widths.padded)
+        csr.add_exact_row(full.subspan(first, widths.n_features));
     return csr;
 }
 
-ExactState exact_state(const TreeState& state, std::size_t d, std::vector<std::uint8_t> fitted) {
-    return {to_numpy(std::vector<double>(state.splits.bias)), exact_rows(state.splits.weights, d).to_python(),
-            to_numpy(std::vector<double>(state.leaves.values)), exact_rows(state.leaves.weights, d).to_python(),
+ExactState exact_state(const TreeState& state, const Widths& widths, std::vector<std::uint8_t> fitted) {
+    return {to_numpy(std::vector<double>(state.splits.bias)), exact_rows(state.splits.weights, widths).to_python(),
+            to_numpy(std::vector<double>(state.leaves.values)), exact_rows(state.leaves.weights, widths).to_python(),
             to_numpy(std::move(fitted))};
 }
 
@@ -72,21 +79,30 @@ ExactState exact_state(const TreeState& state, std::size_t d, std::vector<std::u
 [[noreturn]] void refuse_leaves() { throw std::invalid_argument("the given leaves do not fit this task"); }
 
 /// The full rows of a CSR; throws unless it has so many rows and every entry is in place and finite.
-std::vector<float> full_rows(const CsrArrays& csr, std::size_t n_rows, std::size_t d) {
+std::vector<float> full_rows(const CsrArrays& csr, std::size_t n_rows, const Widths& widths) {
     const auto indptr = span_of(std::get<0>(csr));
     const auto indices = span_of(std::get<1>(csr));
     const auto values = span_of(std::get<2>(csr));
     if (indptr.size() != n_rows + 1 || indices.size() != values.size() || indptr.front() != 0 ||
         indptr.back() != static_cast<std::int64_t>(indices.size()) || !std::ranges::is_sorted(indptr))
         refuse_state("its hyperplanes have other sizes");
-    std::vector<float> full(n_rows * d);
+    std::vector<float> full(n_rows * widths.padded);
     for (std::size_t row = 0; row < n_rows; ++row)
         for (auto k = static_cast<std::size_t>(indptr[row]); k < static_cast<std::size_t>(indptr[row + 1]); ++k) {
-            if (indices[k] < 0 || static_cast<std::size_t>(indices[k]) >= d) refuse_state("a feature is out of range");
+            if (indices[k] < 0 || static_cast<std::size_t>(indices[k]) >= widths.n_features)
+                refuse_state("a feature is out of range");
             if (!std::isfinite(values[k])) refuse_state("a weight is not finite");
-            full[row * d + static_cast<std::size_t>(indices[k])] = values[k];
+            full[row * widths.padded + static_cast<std::size_t>(indices[k])] = values[k];
         }
     return full;
+}
+
+/// Full rows as the core keeps them.
+std::vector<float> padded_rows(std::span<const float> full, const Widths& widths) {
+    std::vector<float> padded(full.size() / widths.n_features * widths.padded);
+    for (std::size_t from = 0, to = 0; from < full.size(); from += widths.n_features, to += widths.padded)
+        std::ranges::copy(full.subspan(from, widths.n_features), padded.begin() + static_cast<std::ptrdiff_t>(to));
+    return padded;
 }
 
 std::vector<double> finite_values(const Vector<double>& values, std::size_t size) {
@@ -102,7 +118,7 @@ std::vector<double> finite_values(const Vector<double>& values, std::size_t size
 std::tuple<Numpy<double>, NumpyCsr> splits_of(const Optimizer& self) {
     const auto& topology = self.topology();
     const auto& table = self.state().splits;
-    const std::size_t d = self.n_features();
+    const Widths widths(self);
     Csr csr;
     std::vector<double> bias(topology.n_nodes());
     for (std::size_t node = 0; node < topology.n_nodes(); ++node) {
@@ -111,7 +127,7 @@ std::tuple<Numpy<double>, NumpyCsr> splits_of(const Optimizer& self) {
             continue;
         }
         const auto split = static_cast<std::size_t>(topology.split_of_node[node]);
-        csr.add_row({table.weights.data() + split * d, d});
+        csr.add_row({table.weights.data() + split * widths.padded, widths.n_features});
         bias[node] = table.bias[split];
     }
     return {to_numpy(std::move(bias)), std::move(csr).to_python()};
@@ -125,8 +141,10 @@ std::tuple<Numpy<double>, NumpyCsr> leaves_of(const Optimizer& self) {
     const auto weights = reorder_leaves<float>(topology, table.weights, true);
     Csr csr;
     const std::size_t n_rows = topology.n_leaves() * n_outputs;
-    const std::size_t d = weights.size() / n_rows;
-    for (std::size_t row = 0; row < n_rows; ++row) csr.add_row({weights.data() + row * d, d});
+    const Widths widths(self);
+    for (std::size_t row = 0; row < n_rows; ++row)
+        csr.add_row(weights.empty() ? std::span<const float>()
+                                    : std::span(weights).subspan(row * widths.padded, widths.n_features));
     return {to_numpy(std::move(values), {topology.n_leaves(), n_outputs}), std::move(csr).to_python()};
 }
 
@@ -134,22 +152,26 @@ void set_tree(Optimizer& self, const Vector<double>& bias, const Vector<std::int
               const Vector<std::int32_t>& indices, const Vector<float>& weights, const Matrix<double>& leaf_values,
               const Matrix<float>& leaf_weights) {
     const auto& topology = self.topology();
-    const std::size_t d = self.n_features();
-    check_tree({topology.left, topology.right, span_of(bias), span_of(indptr), span_of(indices), span_of(weights), d});
-    SplitTable table{std::vector<float>(topology.n_splits * d), std::vector<double>(topology.n_splits)};
+    const Widths widths(self);
+    check_tree(
+        {topology.left, topology.right, span_of(bias), span_of(indptr), span_of(indices), span_of(weights), widths.n_features});
+    SplitTable table{std::vector<float>(topology.n_splits * widths.padded), std::vector<double>(topology.n_splits)};
     for (std::size_t node = 0; node < topology.n_nodes(); ++node) {
         if (topology.is_leaf(node)) continue;
         const auto split = static_cast<std::size_t>(topology.split_of_node[node]);
         table.bias[split] = bias.data()[node];
         for (auto k = indptr.data()[node]; k < indptr.data()[node + 1]; ++k)
-            table.weights[split * d + static_cast<std::size_t>(indices.data()[k])] = weights.data()[k];
+            table.weights[split * widths.padded + static_cast<std::size_t>(indices.data()[k])] = weights.data()[k];
     }
     const auto& present = self.state().leaves;
     LeafTable leaves;
     if (leaf_values.size() > 0) {
-        if (leaf_values.size() != present.values.size() || leaf_weights.size() != present.weights.size()) refuse_leaves();
+        if (leaf_values.size() != present.values.size() ||
+            leaf_weights.size() != present.weights.size() / widths.padded * widths.n_features)
+            refuse_leaves();
+        const auto weights_by_rank = reorder_leaves<float>(topology, {leaf_weights.data(), leaf_weights.size()}, false);
         leaves = {reorder_leaves<double>(topology, {leaf_values.data(), leaf_values.size()}, false),
-                  reorder_leaves<float>(topology, {leaf_weights.data(), leaf_weights.size()}, false)};
+                  padded_rows(weights_by_rank, widths)};
     }
     self.run([&](auto& tree) { tree.set_splits(std::move(table), std::move(leaves)); });
 }
@@ -162,23 +184,24 @@ void set_leaves(Optimizer& self, const Matrix<double>& values) {
 
 ExactState present_state(const Optimizer& self) {
     const auto fitted = self.fitted();
-    return exact_state(self.state(), self.n_features(), {fitted.begin(), fitted.end()});
+    return exact_state(self.state(), Widths(self), {fitted.begin(), fitted.end()});
 }
 
 ExactState kept_state(const Optimizer& self) {
     // What was kept counts as fitted once it is restored.
-    return exact_state(self.kept(), self.n_features(), std::vector<std::uint8_t>(self.fitted().size(), 1));
+    return exact_state(self.kept(), Widths(self), std::vector<std::uint8_t>(self.fitted().size(), 1));
 }
 
 void set_state(Optimizer& self, const Vector<double>& bias, const CsrArrays& splits, const Vector<double>& leaf_values,
                const CsrArrays& leaf_weights, const Vector<std::uint8_t>& fitted) {
-    const std::size_t d = self.n_features();
+    const Widths widths(self);
     const auto& present = self.state().leaves;
     const auto flags = span_of(fitted);
     if (flags.size() != self.fitted().size()) refuse_state("it has flags of other leaves");
     const std::size_t n_splits = self.topology().n_splits;
-    SplitTable table{full_rows(splits, n_splits, d), finite_values(bias, n_splits)};
-    LeafTable leaves{finite_values(leaf_values, present.values.size()), full_rows(leaf_weights, present.weights.size() / d, d)};
+    SplitTable table{full_rows(splits, n_splits, widths), finite_values(bias, n_splits)};
+    LeafTable leaves{finite_values(leaf_values, present.values.size()),
+                     full_rows(leaf_weights, present.weights.size() / widths.padded, widths)};
     self.run([&](auto& tree) { tree.resume(std::move(table), std::move(leaves), flags); });
 }
 

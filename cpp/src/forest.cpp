@@ -11,6 +11,7 @@ namespace {
 
 /// Rows of a block, and the floats that they may have together: the more rows, the longer a tree is used
 /// once it is in the cache; beyond these sizes nothing is gained.
+constexpr std::size_t least_block_rows = 4;
 constexpr std::size_t most_block_rows = 4096;
 constexpr std::size_t most_block_floats = std::size_t{512} * 1024;
 /// Rows worth a thread of their own.
@@ -40,7 +41,8 @@ void walk_entries(std::span<const PackedSplit> splits, std::span<std::int32_t> a
 template <Design D, class Visit>
 void Forest::visit_leaves(const D& rows, std::size_t n_threads, const Visit& visit) const {
     if (rows.n_rows == 0) return;
-    const std::size_t block_rows = std::clamp(most_block_floats / padded_size(packed_.n_features), walk_rows, most_block_rows);
+    const std::size_t block_rows =
+        std::clamp(most_block_floats / padded_size(packed_.n_features), least_block_rows, most_block_rows);
     const std::size_t share = rows.n_rows / std::max<std::size_t>(1, n_threads) + 1;
     const std::size_t task_rows = std::clamp(share, least_task_rows, std::max(block_rows, least_buffer_rows));
     const std::size_t n_tasks = (rows.n_rows + task_rows - 1) / task_rows;

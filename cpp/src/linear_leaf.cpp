@@ -21,7 +21,7 @@ class LinearLeaves final : public Leaves {
         n_leaves_ = n_leaves;
         n_outputs_ = targets.n_outputs;
         table_.values.resize(n_leaves * n_outputs_);
-        table_.weights.resize(n_leaves * n_outputs_ * rows.n_features);
+        table_.weights.resize(n_leaves * n_outputs_ * rows.width());
         start_at_the_whole();
     }
 
@@ -92,12 +92,12 @@ class LinearLeaves final : public Leaves {
     void refresh_leaf(std::size_t leaf) override { is_fitted_[leaf] = 1; }
 
     [[nodiscard]] std::span<const float> hyperplane(std::size_t leaf, std::size_t k) const {
-        return {table_.weights.data() + (leaf * n_outputs_ + k) * rows_.n_features, rows_.n_features};
+        return {table_.weights.data() + (leaf * n_outputs_ + k) * rows_.width(), rows_.width()};
     }
     void keep_largest(std::size_t leaf, std::size_t count) {
         for (std::size_t k = 0; k < n_outputs_; ++k) {
             const std::size_t row = leaf * n_outputs_ + k;
-            scaling_.keep_largest(count, {table_.weights.data() + row * rows_.n_features, rows_.n_features}, table_.values[row]);
+            scaling_.keep_largest(count, {table_.weights.data() + row * rows_.width(), rows_.width()}, table_.values[row]);
         }
     }
     [[nodiscard]] double score(std::size_t row, std::size_t leaf, std::size_t k) const {
@@ -105,7 +105,7 @@ class LinearLeaves final : public Leaves {
     }
     [[nodiscard]] double squared_length(std::span<const float> w) const {
         double sum = 0.0;
-        for (std::size_t j = 0; j < w.size(); ++j)
+        for (std::size_t j = 0; j < rows_.n_features; ++j)
             if (scaling_.inverse_scale[j] > 0.0) {
                 const double z = static_cast<double>(w[j]) / scaling_.inverse_scale[j];
                 sum += z * z;
@@ -139,7 +139,7 @@ class LinearLeaves final : public Leaves {
         for (std::size_t k = 0; k < n_outputs_; ++k)
             if (counts[k] > 0.0) present.push_back(k);
 
-        const std::size_t d = rows_.n_features;
+        const std::size_t d = rows_.width();
         std::vector<float> w(present.size() * d);
         std::vector<double> bias(present.size());
         for (std::size_t i = 0; i < present.size(); ++i) {
@@ -150,7 +150,7 @@ class LinearLeaves final : public Leaves {
         }
         if (present.size() == 2) use_first_as_reference(w, bias);
         const std::vector<std::int32_t> labels = labels_of(entries, present);
-        if (present.size() > 1 && d <= options_.solver.newton_limit)
+        if (present.size() > 1 && rows_.n_features <= options_.solver.newton_limit)
             cycle_classes(entries, labels, w, bias);
         else if (present.size() > 1)
             solve_stream(rows_, scaling_, norms_, entries, SoftmaxLink(labels, present.size()), options_.solver, random,
@@ -167,7 +167,7 @@ class LinearLeaves final : public Leaves {
                        std::vector<double>& bias) const {
         const std::size_t n = entries.rows.size();
         const std::size_t n_classes = bias.size();
-        const std::size_t d = rows_.n_features;
+        const std::size_t d = rows_.width();
         std::vector<double> scores(n * n_classes), offsets(n);
         const auto refresh_scores = [&](std::size_t k) {
             for (std::size_t i = 0; i < n; ++i) {
@@ -210,8 +210,8 @@ class LinearLeaves final : public Leaves {
     }
 
     void use_first_as_reference(std::vector<float>& w, std::vector<double>& bias) const {
-        for (std::size_t j = 0; j < rows_.n_features; ++j) {
-            w[rows_.n_features + j] -= w[j];
+        for (std::size_t j = 0; j < rows_.width(); ++j) {
+            w[rows_.width() + j] -= w[j];
             w[j] = 0.0F;
         }
         bias[1] -= bias[0];
@@ -219,11 +219,11 @@ class LinearLeaves final : public Leaves {
     }
 
     void store(std::size_t leaf, std::span<const std::size_t> present, std::span<const float> w, std::span<const double> bias) {
-        LeafTable row{std::vector<double>(n_outputs_, absent_score), std::vector<float>(n_outputs_ * rows_.n_features)};
+        LeafTable row{std::vector<double>(n_outputs_, absent_score), std::vector<float>(n_outputs_ * rows_.width())};
         for (std::size_t i = 0; i < present.size(); ++i) {
             row.values[present[i]] = bias[i];
-            std::copy_n(w.begin() + static_cast<std::ptrdiff_t>(i * rows_.n_features), rows_.n_features,
-                        row.weights.begin() + static_cast<std::ptrdiff_t>(present[i] * rows_.n_features));
+            std::copy_n(w.begin() + static_cast<std::ptrdiff_t>(i * rows_.width()), rows_.width(),
+                        row.weights.begin() + static_cast<std::ptrdiff_t>(present[i] * rows_.width()));
         }
         set_row(leaf, row);
     }
@@ -235,7 +235,7 @@ class LinearLeaves final : public Leaves {
             for (std::size_t i = 0; i < values.size(); ++i) values[i] = targets_.values[entries.rows[i] * n_outputs_ + k];
             double& bias = table_.values[leaf * n_outputs_ + k];
             if (is_fitted_[leaf] == 0) bias = best_constant(values, entries.weights, options_.target_loss, options_.delta);
-            const std::span<float> w(table_.weights.data() + (leaf * n_outputs_ + k) * rows_.n_features, rows_.n_features);
+            const std::span<float> w(table_.weights.data() + (leaf * n_outputs_ + k) * rows_.width(), rows_.width());
             const TargetLink link(values, options_.target_loss, smoothing(values, entries.weights));
             solve_linear(rows_, scaling_, norms_, entries, link, options_.solver, random, w, bias);
         }
@@ -243,7 +243,7 @@ class LinearLeaves final : public Leaves {
 
     /// Rows of classes that the leaf has no score for, as a guard may have left them, cannot gain and are left out.
     void relax_classes(std::size_t leaf, std::span<const std::uint32_t> rows, const RelaxOptions& options) {
-        const std::size_t d = rows_.n_features;
+        const std::size_t d = rows_.width();
         const auto value_of = [&](std::size_t k) { return table_.values[leaf * n_outputs_ + k]; };
         std::vector<std::size_t> known;
         for (std::size_t k = 0; k < n_outputs_; ++k)
@@ -274,7 +274,7 @@ class LinearLeaves final : public Leaves {
         for (std::size_t k = 0; k < n_outputs_; ++k) {
             for (std::size_t i = 0; i < rows.size(); ++i) values[i] = targets_.values[rows[i] * n_outputs_ + k];
             const TargetLink link(values, options_.target_loss, smoothing(values, weights));
-            const std::span<float> w(table_.weights.data() + (leaf * n_outputs_ + k) * rows_.n_features, rows_.n_features);
+            const std::span<float> w(table_.weights.data() + (leaf * n_outputs_ + k) * rows_.width(), rows_.width());
             spinney::relax(rows_, scaling_, {rows, weights}, link, options, w,
                            std::span(&table_.values[leaf * n_outputs_ + k], 1));
         }

@@ -35,7 +35,7 @@ void Readout::largest(const DenseRows& rows, std::size_t n_threads, std::span<st
     for (std::size_t first = 0; first < rows.n_rows; first += most_rows) {
         const std::size_t count = std::min(most_rows, rows.n_rows - first);
         const std::span<double> part(totals_of_part.data(), count * n_outputs());
-        totals({rows.values + first * rows.n_features, count, rows.n_features}, n_threads, part);
+        totals({rows.begin(first), count, rows.n_features, rows.stride}, n_threads, part);
         for (std::size_t r = 0; r < count; ++r) out[first + r] = first_largest(part.subspan(r * n_outputs(), n_outputs()));
     }
 }

@@ -64,7 +64,7 @@ class Relaxation {
     Relaxation(const D& rows, const Scaling& scaling, const WeightedRows& entries, const Link& link, const RelaxOptions& options,
                std::span<float> w, std::span<double> bias)
         : rows_(rows), scaling_(scaling), entries_(entries), link_(link), options_(options), w_(w), bias_(bias),
-          n_outputs_(bias.size()), d_(rows.n_features) {
+          n_outputs_(bias.size()), d_(rows.width()) {
         find_columns();
         read_start();
         block_.resize(block_rows * stride_);
@@ -98,7 +98,7 @@ class Relaxation {
   private:
     void find_columns() {
         position_.assign(d_, -1);
-        for (std::size_t j = 0; j < d_; ++j) {
+        for (std::size_t j = 0; j < rows_.n_features; ++j) {
             bool is_used = false;
             for (std::size_t k = 0; k < n_outputs_; ++k) is_used = is_used || is_free(k, j);
             if (!is_used) continue;

@@ -7,12 +7,15 @@
 #include <stdexcept>
 #include <vector>
 
+#include "spinney/padded_rows.hpp"
 #include "spinney/parallel.hpp"
 
 namespace spinney {
 namespace {
 
 constexpr std::size_t rows_per_task = 1024;
+/// To copy a wider row takes longer than to walk with what is left of it after whole vectors.
+constexpr std::size_t widest_copied = 256;
 
 /// Gives visit(n, x) each row as an array of floats; a row of bytes or a sparse row is spread out first,
 /// so all kinds of rows meet the same arithmetic.
@@ -44,7 +47,7 @@ struct FullSplits {
     std::vector<double> bias;
     std::vector<std::int32_t> child;
 
-    explicit FullSplits(const TreeView& tree) {
+    FullSplits(const TreeView& tree, std::size_t width) {
         std::vector<std::int32_t> code(tree.left.size());
         std::int32_t n_splits = 0;
         for (std::size_t node = 0; node < code.size(); ++node)
@@ -52,7 +55,7 @@ struct FullSplits {
         for (std::size_t node = 0; node < code.size(); ++node) {
             if (tree.left[node] < 0) continue;
             const std::size_t row = w.size();
-            w.resize(row + tree.n_features, 0.0F);
+            w.resize(row + width, 0.0F);
             const auto columns = csr_row(tree.indices, tree.indptr, node);
             const auto weights = csr_row(tree.weights, tree.indptr, node);
             for (std::size_t k = 0; k < columns.size(); ++k) w[row + static_cast<std::size_t>(columns[k])] = weights[k];
@@ -70,21 +73,39 @@ bool has_sparse_splits(const TreeView& tree) {
     return tree.n_features > 64 && 4 * tree.weights.size() < n_splits * tree.n_features;
 }
 
-/// Rows walk together, as many as `walk` likes; sparse rows are walked by their entries.
+/// Rows walk together, as many as `walk` likes; sparse rows are walked by their entries. From row `begin` on, one for each leaf
+/// to be found.
 template <Design D>
-void walk_all(const D& rows, const SplitArrays& splits, std::size_t n_threads, std::span<std::int32_t> leaf_nodes) {
+void walk_some(const D& rows, std::size_t begin, const SplitArrays& splits, std::span<std::int32_t> leaf_nodes) {
+    const std::size_t together = walk_rows(rows.width());
+    for (std::size_t first = 0; first < leaf_nodes.size(); first += together) {
+        const auto at = leaf_nodes.subspan(first, std::min(together, leaf_nodes.size() - first));
+        std::array<std::size_t, most_walk_rows> numbers{};
+        std::iota(numbers.begin(), numbers.end(), begin + first);
+        std::ranges::fill(at, 0);
+        walk_batch(rows, std::span<const std::size_t>(numbers.data(), at.size()), splits, at);
+        for (std::int32_t& leaf : at) leaf = ~leaf;
+    }
+}
+
+/// Narrow rows that are not padded are padded on the way.
+template <Design D>
+void walk_all(const D& rows, const TreeView& tree, std::size_t n_threads, std::span<std::int32_t> leaf_nodes) {
+    const bool is_copied = is_float<D> && rows.n_features <= widest_copied && rows.width() != padded_size(rows.n_features);
+    const std::size_t width = is_copied ? padded_size(rows.n_features) : rows.width();
+    const FullSplits full(tree, width);
+    const SplitArrays splits{full.w.data(), full.bias.data(), full.child.data()};
     const std::size_t n_tasks = (rows.n_rows + rows_per_task - 1) / rows_per_task;
     parallel_for(n_tasks, n_threads, [&](std::size_t task) {
-        const std::size_t end = std::min(rows.n_rows, (task + 1) * rows_per_task);
-        for (std::size_t first = task * rows_per_task; first < end; first += walk_rows) {
-            const std::size_t count = std::min(walk_rows, end - first);
-            std::array<std::size_t, walk_rows> numbers{};
-            std::iota(numbers.begin(), numbers.end(), first);
-            const auto at = leaf_nodes.subspan(first, count);
-            std::ranges::fill(at, 0);
-            walk_batch(rows, std::span<const std::size_t>(numbers.data(), count), splits, at);
-            for (std::int32_t& leaf : at) leaf = ~leaf;
-        }
+        const std::size_t begin = task * rows_per_task;
+        const auto found = leaf_nodes.subspan(begin, std::min(rows_per_task, rows.n_rows - begin));
+        if constexpr (is_float<D>)
+            if (is_copied) {
+                const PaddedRows<float> padded(found.size(), rows.n_features,
+                                               [&](std::size_t r, float* out) { std::ranges::copy(rows.row(begin + r), out); });
+                return walk_some(padded.view(), 0, splits, found);
+            }
+        walk_some(rows, begin, splits, found);
     });
 }
 
@@ -107,9 +128,7 @@ void apply_tree(const D& rows, const TreeView& tree, std::size_t n_threads, std:
     } else if (has_sparse_splits(tree)) {
         visit_parallel(rows, n_threads, [&](std::size_t n, std::span<const float> x) { leaf_nodes[n] = walk_sparse(tree, x); });
     } else {
-        const FullSplits full(tree);
-        const SplitArrays splits{full.w.data(), full.bias.data(), full.child.data()};
-        walk_all(rows, splits, n_threads, leaf_nodes);
+        walk_all(rows, tree, n_threads, leaf_nodes);
     }
 }
 

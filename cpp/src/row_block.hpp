@@ -57,7 +57,7 @@ class RowBlock {
     }
 
   private:
-    [[nodiscard]] bool is_in_place() const { return is_float<D> && stride_ == rows_.n_features; }
+    [[nodiscard]] bool is_in_place() const { return is_float<D> && stride_ <= rows_.width(); }
     void clear() {
         for (std::size_t r = 0; r < count_; ++r)
             rows_.for_each(first_ + r, [&](std::size_t j, float) { buffer_[r * stride_ + j] = 0.0F; });

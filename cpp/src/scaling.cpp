@@ -105,22 +105,24 @@ Scaling::Scaling(std::vector<double> mean_, std::vector<double> inverse_scale_, 
     : mean(std::move(mean_)), inverse_scale(std::move(inverse_scale_)), deviation(std::move(deviation_)) {
     if (deviation.empty())
         for (double inverse : inverse_scale) deviation.push_back(inverse > 0.0 ? 1.0 / inverse : 0.0);
+    mean32.resize(padded_size(mean.size()));
+    metric32.resize(mean32.size());
     for (std::size_t j = 0; j < mean.size(); ++j) {
-        mean32.push_back(static_cast<float>(mean[j]));
-        metric32.push_back(static_cast<float>(inverse_scale[j] * inverse_scale[j]));
+        mean32[j] = static_cast<float>(mean[j]);
+        metric32[j] = static_cast<float>(inverse_scale[j] * inverse_scale[j]);
     }
 }
 
 double Scaling::l1_norm(std::span<const float> w) const {
     double sum = 0.0;
-    for (std::size_t j = 0; j < w.size(); ++j)
+    for (std::size_t j = 0; j < mean.size(); ++j)
         if (inverse_scale[j] > 0.0) sum += std::fabs(static_cast<double>(w[j])) / inverse_scale[j];
     return sum;
 }
 
 void Scaling::to_standard(std::span<const float> raw, double raw_bias, std::span<double> w, double& bias) const {
     bias = raw_bias;
-    for (std::size_t j = 0; j < raw.size(); ++j) {
+    for (std::size_t j = 0; j < mean.size(); ++j) {
         w[j] = inverse_scale[j] > 0.0 ? static_cast<double>(raw[j]) / inverse_scale[j] : 0.0;
         bias += static_cast<double>(raw[j]) * mean[j];
     }
@@ -128,7 +130,7 @@ void Scaling::to_standard(std::span<const float> raw, double raw_bias, std::span
 
 void Scaling::to_raw(std::span<const double> w, double bias, std::span<float> raw, double& raw_bias) const {
     raw_bias = bias;
-    for (std::size_t j = 0; j < w.size(); ++j) {
+    for (std::size_t j = 0; j < mean.size(); ++j) {
         raw[j] = static_cast<float>(w[j] * inverse_scale[j]);
         raw_bias -= static_cast<double>(raw[j]) * mean[j];
     }
@@ -136,7 +138,7 @@ void Scaling::to_raw(std::span<const double> w, double bias, std::span<float> ra
 
 void Scaling::keep_largest(std::size_t count, std::span<float> w, double& bias) const {
     std::vector<std::pair<double, std::size_t>> ranked;  // ties go to the lower column
-    for (std::size_t j = 0; j < w.size(); ++j)
+    for (std::size_t j = 0; j < mean.size(); ++j)
         if (w[j] != 0.0F) ranked.emplace_back(-std::fabs(static_cast<double>(w[j])) * deviation[j], j);
     if (ranked.size() <= count) return;
     std::ranges::sort(ranked);

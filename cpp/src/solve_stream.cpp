@@ -75,7 +75,7 @@ class StreamSolver {
     StreamSolver(const D& rows, const Scaling& scaling, std::span<const float> squared_norms, const WeightedRows& entries,
                  const Link& link, const LinearOptions& options, Random random, std::span<float> w, std::span<double> bias)
         : rows_(rows), scaling_(scaling), link_(link), options_(options), random_(random), w_(w), bias_(bias),
-          n_outputs_(link.n_outputs()), d_(rows.n_features) {
+          n_outputs_(link.n_outputs()), d_(rows.width()) {
         const double total = std::accumulate(entries.weights.begin(), entries.weights.end(), 0.0);
         const double mean_weight = total / static_cast<double>(entries.rows.size());
         terms_ = split_heavy(entries, mean_weight);
@@ -85,7 +85,7 @@ class StreamSolver {
         const double share = 1.0 / (mean_weight * static_cast<double>(terms_.size()));
         keep_ = static_cast<float>(1.0 / (1.0 + static_cast<double>(step_) * options.ridge * share));
         threshold_.resize(d_);
-        for (std::size_t j = 0; j < d_; ++j)
+        for (std::size_t j = 0; j < rows.n_features; ++j)
             threshold_[j] = static_cast<float>(step_ * options.alpha * share * scaling.inverse_scale[j]);
         gradient_.resize(n_outputs_ * d_);
         bias_gradient_.resize(n_outputs_);
@@ -207,7 +207,7 @@ class StreamSolver {
                 const typename D::Value* x[batch_rows] = {};
                 float slopes[batch_rows] = {};
                 for (std::size_t i = 0; i < count; ++i) {
-                    x[i] = rows_.row(terms_[first + i].row).data();
+                    x[i] = rows_.begin(terms_[first + i].row);
                     slopes[i] = slopes_[(first + i) * n_outputs_ + k];
                 }
                 row_kernels<typename D::Value>().add_gradient(vectors(k, gradient), x, slopes, count);
@@ -252,7 +252,7 @@ class StreamSolver {
                 move_sparse(terms_[batch[0]].row, k, change[0]);
             else {
                 const typename D::Value* x[batch_rows] = {};
-                for (std::size_t i = 0; i < batch.size(); ++i) x[i] = rows_.row(terms_[batch[i]].row).data();
+                for (std::size_t i = 0; i < batch.size(); ++i) x[i] = rows_.begin(terms_[batch[i]].row);
                 centre_[k] = row_kernels<typename D::Value>().stream_step(vectors(k, gradient_.data()), x, change, batch.size(),
                                                                           step_, inverse_terms_);
             }
@@ -294,7 +294,7 @@ class StreamSolver {
     Random random_;
     std::span<float> w_;
     std::span<double> bias_;
-    std::size_t n_outputs_, d_;
+    std::size_t n_outputs_, d_;  ///< weights of a hyperplane
     std::vector<Term> terms_;
     std::vector<float> slopes_, gradient_, threshold_;
     std::vector<double> bias_gradient_, centre_;

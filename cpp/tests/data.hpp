@@ -1,10 +1,13 @@
 #pragma once
 /// Random matrices and labels for the tests.
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
+#include "spinney/padded_rows.hpp"
 #include "spinney/random.hpp"
 #include "spinney/scaling.hpp"
 
@@ -31,6 +34,20 @@ struct Matrix {
     [[nodiscard]] DenseRows dense() const { return {values.data(), n_rows, n_features}; }
     [[nodiscard]] SparseRows sparse() const { return {indptr.data(), indices.data(), entries.data(), n_rows, n_features}; }
 };
+
+/// The same rows, each with zeros behind it.
+inline PaddedRows<float> padded(const Matrix& x) {
+    return {x.n_rows, x.n_features, [&](std::size_t n, float* out) { std::ranges::copy(x.dense().row(n), out); }};
+}
+
+/// Rows of d entries as rows of `width`, with zeros behind them.
+template <class T>
+std::vector<T> widened(std::span<const T> values, std::size_t d, std::size_t width) {
+    std::vector<T> out(values.size() / d * width);
+    for (std::size_t n = 0; n < values.size() / d; ++n)
+        std::ranges::copy(values.subspan(n * d, d), out.begin() + static_cast<std::ptrdiff_t>(n * width));
+    return out;
+}
 
 /// Normal entries, each zero with probability 1 - density; columns differ in scale and centre.
 inline Matrix random_matrix(std::size_t n, std::size_t d, double density, std::uint64_t seed) {

@@ -461,6 +461,20 @@ void dense_and_sparse_rows_give_the_same_tree() {
         }
 }
 
+void padded_and_plain_rows_give_the_same_tree() {
+    for (const std::size_t d : {5U, 19U}) {
+        const Matrix x = random_matrix(150, d, 0.9, d);
+        const auto rows = padded(x);
+        const Answers answers(x, 6);
+        const Scaling scaling = scaling_of(x, answers.weights, true);
+        for (const bool has_classes : {true, false})
+            for (const auto& [name, rule] : all_rules<DenseRows>())
+                expect(is_same(grown(rows.view(), scaling, answers.of(has_classes), *rule),
+                               grown(x.dense(), scaling, answers.of(has_classes), *rule)),
+                       name);
+    }
+}
+
 void sparse_rows_end_in_pure_leaves_too() {
     const Matrix x = random_matrix(100, 20, 0.2, 8);
     const Answers answers(x, 8);
@@ -712,6 +726,7 @@ void hyperplanes_are_finite() {
 
 std::vector<Test> grow_tests() {
     return {{"the best cut is that of brute force", best_cut_equals_brute_force},
+            {"padded and plain rows give the same tree", padded_and_plain_rows_give_the_same_tree},
             {"equal scores have no cut", equal_scores_have_no_cut},
             {"zeros of both signs are one score", zeros_of_both_signs_are_one_score},
             {"neighbouring floats are parted", neighbouring_floats_are_parted},

@@ -251,6 +251,15 @@ void restore_brings_the_kept_tree_back() {
     expect_equal(tree.state().splits.weights, kept.splits.weights, "hyperplanes");
 }
 
+void expect_same_states(const TreeState& found, const TreeState& wanted) {
+    expect_equal(found.splits.weights, wanted.splits.weights, "hyperplanes");
+    expect_equal(found.splits.bias, wanted.splits.bias, "biases");
+    expect_equal(found.leaves.values, wanted.leaves.values, "leaf values");
+    expect_equal(found.leaves.weights, wanted.leaves.weights, "leaf weights");
+    expect_equal(found.leaf_of, wanted.leaf_of, "leaves of the rows");
+    expect_equal(found.loss_of, wanted.loss_of, "losses of the rows");
+}
+
 template <Design D>
 void expect_same_for_any_threads(const Setting<D>& setting, Goal goal, SplitKind split) {
     TreeState found[2];
@@ -261,12 +270,7 @@ void expect_same_for_any_threads(const Setting<D>& setting, Goal goal, SplitKind
         sweep_once(tree, 2, true);
         found[i] = tree.state();
     }
-    expect_equal(found[0].splits.weights, found[1].splits.weights, "hyperplanes");
-    expect_equal(found[0].splits.bias, found[1].splits.bias, "biases");
-    expect_equal(found[0].leaves.values, found[1].leaves.values, "leaf values");
-    expect_equal(found[0].leaves.weights, found[1].leaves.weights, "leaf weights");
-    expect_equal(found[0].leaf_of, found[1].leaf_of, "leaves of the rows");
-    expect_equal(found[0].loss_of, found[1].loss_of, "losses of the rows");
+    expect_same_states(found[0], found[1]);
 }
 
 void threads_change_no_bit() {
@@ -280,6 +284,33 @@ void threads_change_no_bit() {
         expect_same_for_any_threads(dense, Goal::errors, SplitKind::axis);
         expect_same_for_any_threads(sparse, Goal::errors, SplitKind::axis);
     }
+}
+
+/// The state of a tree whose rows are padded.
+TreeState widened_state(TreeState state, std::size_t d) {
+    for (std::vector<float>* w : {&state.splits.weights, &state.leaves.weights})
+        *w = widened(std::span<const float>(*w), d, padded_size(d));
+    return state;
+}
+
+void padding_changes_no_bit() {
+    for (std::size_t d : {5U, 19U, 110U})  // both node solvers
+        for (Goal goal : all_goals)
+            for (SplitKind split : {SplitKind::oblique, SplitKind::axis})
+                for (std::size_t max_features : {std::size_t{0}, std::size_t{3}}) {
+                    Setting<DenseRows> setting(300, d, 3);
+                    const PaddedRows<float> rows = padded(setting.x);
+                    TreeState found[2];
+                    for (TreeState& state : found) {
+                        auto tree = setting.optimizer(goal, split, 1, complete(3), max_features);
+                        tree.draw_splits({.kind = StartKind::supervised, .length = start_length});
+                        for (std::uint64_t sweep = 1; sweep <= 2; ++sweep) sweep_once(tree, sweep, sweep == 2);
+                        tree.set_splits(tree.state().splits, tree.state().leaves);
+                        state = tree.state();
+                        setting.rows = rows.view();
+                    }
+                    expect_same_states(found[1], widened_state(found[0], d));
+                }
 }
 
 /// Looking ahead only saves a pass; asking for care points in between must not disturb it.
@@ -457,6 +488,7 @@ void one_leaf_is_a_tree() {
 
 std::vector<Test> optimizer_tests() {
     return {{"guarded steps never raise the objective", guarded_steps_never_raise_the_objective},
+            {"padding changes no bit", padding_changes_no_bit},
             {"leaves partition the rows", leaves_partition_the_rows},
             {"a balanced start halves the weight", balanced_start_halves_the_weight},
             {"a supervised start takes any rows", supervised_start_takes_any_rows},

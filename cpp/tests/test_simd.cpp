@@ -96,8 +96,8 @@ std::int32_t plain_walk(const Matrix& x, std::size_t n, const RandomSplits& spli
 
 template <Design D>
 void expect_walks(const Matrix& x, const D& rows, const RandomSplits& splits, std::size_t count) {
-    std::array<std::size_t, walk_rows> numbers{};
-    std::array<std::int32_t, walk_rows> at{};
+    std::array<std::size_t, most_walk_rows> numbers{};
+    std::array<std::int32_t, most_walk_rows> at{};
     for (std::size_t r = 0; r < count; ++r) {
         numbers[r] = (7 * r) % x.n_rows;
         at[r] = r == 1 ? ~5 : static_cast<std::int32_t>(r % 3);  // from the root, from a leaf, from a split
@@ -113,7 +113,7 @@ void walk_equals_the_plain_loop() {
         if (d == 0) continue;
         const Matrix x = random_matrix(30, d, 0.6, d);
         const RandomSplits splits(4, d, d);
-        for (std::size_t count = 1; count <= walk_rows; ++count) {
+        for (std::size_t count = 1; count <= most_walk_rows; ++count) {
             expect_walks(x, x.dense(), splits, count);
             expect_walks(x, x.sparse(), splits, count);
         }
@@ -121,7 +121,7 @@ void walk_equals_the_plain_loop() {
         std::vector<std::uint8_t> bytes(30 * d);
         for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.below(4));
         const Matrix whole(std::vector<float>(bytes.begin(), bytes.end()), 30, d);
-        for (std::size_t count = 1; count <= walk_rows; ++count)
+        for (std::size_t count = 1; count <= most_walk_rows; ++count)
             expect_walks(whole, ByteRows{bytes.data(), 30, d}, splits, count);
     }
 }
@@ -197,49 +197,74 @@ void block_kernels_equal_plain_sums() {
         }
 }
 
-/// The bits of all that a kernel of wide rows gives for rows of one kind.
+/// The bits of all that the kernels of rows give for four rows of one kind, padded to `width`; those of the padding are left out.
 template <class T>
-std::vector<std::uint32_t> bits_of_wide_kernels(std::span<const T> values, std::size_t d) {
-    const auto w = random_vector(d, 1), mean = random_vector(d, 2), gradient = random_vector(d, 3);
-    const std::vector<float> metric(d, 0.5F), threshold(d, 0.01F);
+std::vector<std::uint32_t> bits_of_row_kernels(std::span<const T> plain, std::size_t d, std::size_t width) {
+    const auto wide = [&](const std::vector<float>& x) { return widened(std::span<const float>(x), d, width); };
+    const auto values = widened(plain, d, width);
+    const auto w = wide(random_vector(d, 1)), mean = wide(random_vector(d, 2)), gradient = wide(random_vector(d, 3));
+    const auto metric = wide(std::vector<float>(d, 0.5F)), threshold = wide(std::vector<float>(d, 0.01F));
     const std::array<float, 4> change{0.3F, -0.2F, 0.1F, 0.4F};
-    const std::array<const T*, 4> rows{values.data(), values.data() + d, values.data() + 2 * d, values.data() + 3 * d};
+    const DenseRowsOf<T> design{values.data(), 4, d, width};
+    const std::array<const T*, 4> rows{design.begin(0), design.begin(1), design.begin(2), design.begin(3)};
     std::vector<std::uint32_t> bits;
     const auto keep = [&](const auto& numbers) {
         for (const auto number : numbers) bits.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(number)));
     };
-    for (const T* row : rows) keep(std::array{dot(std::span(row, d), w.data())});
+    const auto keep_columns = [&](std::span<const float> all) {
+        keep(all.first(d));
+        expect(std::ranges::all_of(all.subspan(d), [](float x) { return std::bit_cast<std::uint32_t>(x) == 0; }),
+               "the padding stays zero");
+    };
+    for (std::size_t n = 0; n < 4; ++n) keep(std::array{design.dot(n, w.data())});
     for (std::size_t count : {1U, 4U}) {
         auto moved = w, sum = gradient;
-        const StreamVectors v{moved.data(), sum.data(), mean.data(), metric.data(), threshold.data(), d, 0.9F};
+        const StreamVectors v{moved.data(), sum.data(), mean.data(), metric.data(), threshold.data(), width, 0.9F};
         keep(std::array{row_kernels<T>().stream_step(v, rows.data(), change.data(), count, 0.1F, 0.01F)});
         row_kernels<T>().add_gradient(v, rows.data(), change.data(), count);
-        keep(moved);
-        keep(sum);
+        keep_columns(moved);
+        keep_columns(sum);
     }
     const RandomSplits splits(3, d, d);
+    const auto hyperplanes = wide(splits.w);
     std::array<std::int32_t, 4> at{};
-    row_kernels<T>().walk(std::span<const T* const>(rows), d, splits.view(), at);
+    row_kernels<T>().walk(std::span<const T* const>(rows), width, {hyperplanes.data(), splits.bias.data(), splits.child.data()},
+                          at);
     keep(at);
     return bits;
+}
+
+void padding_changes_no_bit() {
+    for (std::size_t d : lengths()) {
+        if (d == 0) continue;
+        Random random(d, 10);
+        std::vector<std::uint8_t> bytes(4 * d);
+        for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.below(256));
+        const auto floats = random_vector(4 * d, d);
+        expect_equal(bits_of_row_kernels(std::span<const float>(floats), d, padded_size(d)),
+                     bits_of_row_kernels(std::span<const float>(floats), d, d), "floats");
+        expect_equal(bits_of_row_kernels(std::span<const std::uint8_t>(bytes), d, padded_size(d)),
+                     bits_of_row_kernels(std::span<const std::uint8_t>(bytes), d, d), "bytes");
+    }
 }
 
 void levels_have_the_same_bits() {
     const std::string_view best = simd_level();
     for (std::size_t d : lengths()) {
         if (d == 0) continue;
+        const std::size_t width = d % 2 == 0 ? d : padded_size(d);
         Random random(d, 9);
         std::vector<std::uint8_t> bytes(4 * d);
         for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.below(256));
         const auto floats = random_vector(4 * d, d);
         use_simd_level("baseline");
-        const auto wanted_bytes = bits_of_wide_kernels(std::span<const std::uint8_t>(bytes), d);
-        const auto wanted_floats = bits_of_wide_kernels(std::span<const float>(floats), d);
+        const auto wanted_bytes = bits_of_row_kernels(std::span<const std::uint8_t>(bytes), d, width);
+        const auto wanted_floats = bits_of_row_kernels(std::span<const float>(floats), d, width);
         for (std::string_view level : simd_levels()) {
             use_simd_level(level);
             expect_equal(simd_level() == level, true, "level in use");
-            expect_equal(bits_of_wide_kernels(std::span<const std::uint8_t>(bytes), d), wanted_bytes, "bytes");
-            expect_equal(bits_of_wide_kernels(std::span<const float>(floats), d), wanted_floats, "floats");
+            expect_equal(bits_of_row_kernels(std::span<const std::uint8_t>(bytes), d, width), wanted_bytes, "bytes");
+            expect_equal(bits_of_row_kernels(std::span<const float>(floats), d, width), wanted_floats, "floats");
         }
         use_simd_level(best);
     }
@@ -257,6 +282,7 @@ std::vector<Test> simd_tests() {
             {"logistic equals libm", logistic_equals_libm},
             {"a streaming step is the step of its rows", step_of_four_rows_uses_the_mean_of_their_gradients},
             {"block kernels equal plain sums", block_kernels_equal_plain_sums},
+            {"padding changes no bit", padding_changes_no_bit},
             {"levels of vector instructions have the same bits", levels_have_the_same_bits}};
 }
 

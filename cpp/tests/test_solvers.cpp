@@ -60,14 +60,14 @@ double objective(const LogisticProblem& p, const LinearOptions& options, const S
 
 template <Design D>
 Solution newton(const LogisticProblem& p, const D& rows, const LinearOptions& options) {
-    Solution s{std::vector<float>(p.x.n_features)};
+    Solution s{std::vector<float>(rows.width())};
     solve_newton(rows, p.scaling, p.entries(), LogisticLink(p.labels), options, std::span(s.w), s.bias);
     return s;
 }
 
 template <Design D>
 Solution stream(const LogisticProblem& p, const D& rows, const LinearOptions& options) {
-    Solution s{std::vector<float>(p.x.n_features)};
+    Solution s{std::vector<float>(rows.width())};
     solve_stream(rows, p.scaling, squared_norms(rows, p.scaling, 1), p.entries(), LogisticLink(p.labels), options, Random(3),
                  std::span(s.w), std::span(&s.bias, 1));
     return s;
@@ -115,6 +115,22 @@ void newton_is_the_same_for_dense_and_sparse_rows() {
     const Solution sparse = newton(p, p.x.sparse(), exact(1.0, 0.0));
     expect_equal(dense.w, sparse.w, "weights");
     expect_equal(dense.bias, sparse.bias, "bias");
+}
+
+void padding_changes_no_solution() {
+    for (std::size_t d : {1U, 5U, 8U, 17U, 31U, 47U, 100U}) {
+        const LogisticProblem p(300, d, 0.8, true, d);
+        const auto rows = padded(p.x);
+        LinearOptions options = exact(0.5, 0.1);
+        options.max_newton = 3;
+        options.epochs = 2;
+        const auto expect_same = [&](const Solution& plain, const Solution& wide) {
+            expect_equal(wide.w, widened(std::span<const float>(plain.w), d, padded_size(d)), "hyperplane, and zeros behind it");
+            expect_equal(wide.bias, plain.bias, "bias");
+        };
+        expect_same(newton(p, p.x.dense(), options), newton(p, rows.view(), options));
+        expect_same(stream(p, p.x.dense(), options), stream(p, rows.view(), options));
+    }
 }
 
 void newton_never_ends_above_its_start() {
@@ -402,6 +418,7 @@ std::vector<Test> solver_tests() {
             {"Newton never ends above its start", newton_never_ends_above_its_start},
             {"a constant column gets no weight", constant_column_gets_no_weight},
             {"a large alpha gives zero weights", large_alpha_gives_zero_weights},
+            {"padding changes no solution", padding_changes_no_solution},
             {"streaming comes near Newton", streaming_comes_near_newton},
             {"lazy streaming equals eager streaming", lazy_streaming_equals_eager_streaming},
             {"lazy softmax equals eager softmax", lazy_softmax_equals_eager_softmax},

@@ -116,6 +116,7 @@ def state_of(place: int) -> Callable[[Any], Any]:
 STATE = drawn().state()
 ARGUMENTS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {
     **replaced(_core.dense_rows, X),
+    **replaced(_core.padded_rows, X),
     **replaced(_core.byte_rows, X),
     **replaced(
         lambda p, i, v: _core.sparse_rows(p, i, v, N_FEATURES),
@@ -214,6 +215,50 @@ def test_rows_are_those_that_were_given() -> None:
     assert np.all(_core.column_moments(rows, WEIGHTS, 1)[0] == 7.0)
 
 
+@pytest.mark.parametrize("width", [1, 8, 13, 16, 20, 32, 47, 48])
+def test_rows_are_copied_once_where_they_do_not_fill_vectors(width: int) -> None:
+    values = RNG.normal(size=(50, width)).astype(np.float32)
+    given, weights = values.copy(), np.ones(50)
+    means = _core.column_moments(_core.dense_rows(given), weights, 1)[0]
+    rows = _core.padded_rows(values)
+    assert np.array_equal(_core.column_moments(rows, weights, 1)[0], means)
+    assert np.array_equal(values, given)
+    values[:] = 7.0
+    is_borrowed = np.all(_core.column_moments(rows, weights, 1)[0] == 7.0)
+    assert is_borrowed == (width in (8, 16, 32, 48))
+
+
+def arrays_in(values: Any) -> Iterator[Any]:
+    """All arrays of nested tuples."""
+    if isinstance(values, np.ndarray):
+        yield values
+    else:
+        for value in values:
+            yield from arrays_in(value)
+
+
+def full_rows(indptr: Any, indices: Any, values: Any) -> Any:
+    return sp.csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, N_FEATURES)).toarray()
+
+
+def test_what_a_tree_holds_says_nothing_of_the_padding() -> None:
+    """Hyperplanes come out as wide as the table, and go back in, whatever lies behind the rows."""
+    found = []
+    for rows in (ROWS, _core.padded_rows(X)):
+        native = _core.TreeOptimizer(
+            rows, ZEROS, ONES, LEFT, RIGHT, task(), {}, "oblique", 1, 0, deviation=ONES
+        )
+        native.draw_splits("supervised", 1.0)
+        native.solve_level(0, 1, False)
+        native.fit_leaves(1, False)
+        native.set_state(*native.state())
+        (bias, splits), (values, leaves) = native.splits(), native.leaves()
+        native.set_tree(bias, *splits, values, full_rows(*leaves))
+        found.append(list(arrays_in((bias, splits, values, leaves, *native.state()))))
+    assert all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
+    assert len(found[0][7]) > 0  # weights of linear leaves
+
+
 # --- too many rows --------------------------------------------------------------------------------
 
 
@@ -263,6 +308,7 @@ STEPS: dict[str, tuple[Any, ...]] = {
 }
 CALLS: dict[str, Callable[[], Any]] = {
     "column_moments": lambda: _core.column_moments(ROWS, WEIGHTS, 1),
+    "padded_rows": lambda: _core.padded_rows(X),
     "byte_rows": lambda: _core.byte_rows(np.zeros((N_ROWS, 2), dtype=np.float32)),
     "sparse_rows": lambda: _core.sparse_rows(
         SPARSE.indptr.astype(np.int64), SPARSE.indices.astype(np.int32), SPARSE.data, N_FEATURES

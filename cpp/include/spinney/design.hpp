@@ -14,20 +14,27 @@
 
 namespace spinney {
 
-/// Row-major matrix of floats or bytes, borrowed.
+/// Row-major matrix of floats or bytes, borrowed. Rows may be padded: then zeros follow the columns of each, and kernels, which
+/// read all that lies between two rows, meet whole vectors alone.
 template <class T>
 struct DenseRowsOf {
     using Value = T;
     const T* values = nullptr;
     std::size_t n_rows = 0;
     std::size_t n_features = 0;
+    std::size_t stride = n_features;  ///< entries from one row to the next
 
-    [[nodiscard]] std::span<const T> row(std::size_t n) const { return {values + n * n_features, n_features}; }
-    [[nodiscard]] double dot(std::size_t n, const float* w) const { return spinney::dot(row(n), w); }
+    /// Weights of a hyperplane over these rows: zero where rows are padded.
+    [[nodiscard]] std::size_t width() const { return stride; }
+    [[nodiscard]] const T* begin(std::size_t n) const { return values + n * stride; }
+    [[nodiscard]] std::span<const T> row(std::size_t n) const { return {begin(n), n_features}; }
+    [[nodiscard]] double dot(std::size_t n, const float* w) const {
+        return spinney::dot(std::span<const T>(begin(n), stride), w);
+    }
     /// Asks for a row that is needed soon. Wide rows are visited in no order the processor could guess.
     void prefetch(std::size_t n) const {
         constexpr std::size_t cache_line = 64 / sizeof(T);
-        for (std::size_t j = 0; j < n_features; j += cache_line) __builtin_prefetch(values + n * n_features + j, 0, 2);
+        for (std::size_t j = 0; j < n_features; j += cache_line) __builtin_prefetch(begin(n) + j, 0, 2);
     }
 
     template <class Visit>
@@ -47,6 +54,7 @@ struct SparseRows {
     std::size_t n_rows = 0;
     std::size_t n_features = 0;
 
+    [[nodiscard]] std::size_t width() const { return n_features; }
     [[nodiscard]] std::size_t begin(std::size_t n) const { return static_cast<std::size_t>(indptr[n]); }
     [[nodiscard]] std::size_t size(std::size_t n) const { return static_cast<std::size_t>(indptr[n + 1] - indptr[n]); }
     [[nodiscard]] std::span<const std::int32_t> columns(std::size_t n) const { return {indices + begin(n), size(n)}; }
@@ -92,6 +100,7 @@ concept Design = (DenseDesign<D> != SparseDesign<D>) &&
                  requires(const D& rows, std::size_t n, const float* w, void (*visit)(std::size_t column, float value)) {
                      { rows.n_rows } -> std::convertible_to<std::size_t>;
                      { rows.n_features } -> std::convertible_to<std::size_t>;
+                     { rows.width() } -> std::same_as<std::size_t>;
                      { rows.dot(n, w) } -> std::same_as<double>;
                      { rows.prefetch(n) } -> std::same_as<void>;
                      { rows.for_each(n, visit) } -> std::same_as<void>;
@@ -122,21 +131,21 @@ struct ForEachDesign<Of, std::variant<D...>> {
     using Variant = std::variant<Of<D>...>;
 };
 
-/// Moves up to walk_rows rows (given by number) from `at` to the leaves they reach, as `walk` does.
+/// Moves up to most_walk_rows rows (given by number) from `at` to the leaves they reach, as `walk` does.
 template <Design D, class Index>
 void walk_batch(const D& rows, std::span<const Index> numbers, const SplitArrays& splits, std::span<std::int32_t> at) {
     if constexpr (is_sparse<D>) {
         for (std::size_t r = 0; r < numbers.size(); ++r)
             while (at[r] >= 0) {
                 const auto split = static_cast<std::size_t>(at[r]);
-                const double score = rows.dot(numbers[r], splits.w + split * rows.n_features) + splits.bias[split];
+                const double score = rows.dot(numbers[r], splits.w + split * rows.width()) + splits.bias[split];
                 at[r] = splits.child[2 * split + static_cast<std::size_t>(score >= 0.0)];
             }
     } else {
         using T = D::Value;
-        std::array<const T*, walk_rows> x{};
-        for (std::size_t r = 0; r < numbers.size(); ++r) x[r] = rows.row(numbers[r]).data();
-        row_kernels<T>().walk(std::span<const T* const>(x.data(), numbers.size()), rows.n_features, splits, at);
+        std::array<const T*, most_walk_rows> x{};
+        for (std::size_t r = 0; r < numbers.size(); ++r) x[r] = rows.begin(numbers[r]);
+        row_kernels<T>().walk(std::span<const T* const>(x.data(), numbers.size()), rows.width(), splits, at);
     }
 }
 

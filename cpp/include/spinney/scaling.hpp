@@ -19,14 +19,14 @@ template <Design D>
 [[nodiscard]] Moments column_moments(const D& rows, std::span<const double> weights, std::size_t n_threads);
 
 /// z_j = (x_j - mean_j) * inverse_scale_j. Stored hyperplanes act on raw x; the solvers and the
-/// penalty see z. A constant column has inverse scale 0 and so never gets a weight.
+/// penalty see z. A constant column has inverse scale 0 and so never gets a weight. Raw hyperplanes may be padded as rows are.
 class Scaling {
   public:
     /// No deviations means that each column deviates by its scale.
     Scaling(std::vector<double> mean, std::vector<double> inverse_scale, std::vector<double> deviation = {});
 
     std::vector<double> mean, inverse_scale, deviation;
-    std::vector<float> mean32, metric32;  ///< for the streaming solver; metric = inverse_scale^2
+    std::vector<float> mean32, metric32;  ///< for the streaming solver, padded; metric = inverse_scale^2
 
     /// |w|_1 of the raw hyperplane w (phi of bagged-tao eq. (1)), measured in standardised space. A given tree may have weights
     /// on columns that are constant here: they only shift the bias, and cost nothing.

@@ -21,12 +21,12 @@ void add_rows(const D& rows, std::span<const std::uint32_t> numbers, std::span<c
         const StreamVectors vectors{nullptr, w.data(), mean.data(), metric.data(), nullptr, w.size()};
         std::size_t k = 0;
         for (; k + 4 <= numbers.size(); k += 4) {
-            const T* const x[4] = {rows.row(numbers[k]).data(), rows.row(numbers[k + 1]).data(), rows.row(numbers[k + 2]).data(),
-                                   rows.row(numbers[k + 3]).data()};
+            const T* const x[4] = {rows.begin(numbers[k]), rows.begin(numbers[k + 1]), rows.begin(numbers[k + 2]),
+                                   rows.begin(numbers[k + 3])};
             row_kernels<T>().add_gradient(vectors, x, slopes.data() + k, 4);
         }
         for (; k < numbers.size(); ++k) {
-            const T* const x[4] = {rows.row(numbers[k]).data()};
+            const T* const x[4] = {rows.begin(numbers[k])};
             const float slope[4] = {slopes[k]};
             row_kernels<T>().add_gradient(vectors, x, slope, 1);
         }

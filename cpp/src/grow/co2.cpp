@@ -28,11 +28,12 @@ template <Design D>
 class Stump {
   public:
     Stump(const GrowSite<D>& site, const CO2Options& options, const Hyperplane& start, Random random)
-        : site_(site), options_(options), random_(random), w_(site.rows.n_features), velocity_(w_.size()), gradient_(w_.size()),
+        : site_(site), options_(options), random_(random), w_(site.rows.width()), velocity_(w_.size()), gradient_(w_.size()),
           side_(site.reach.size()), order_(site.reach.size()),
           batch_size_(std::clamp<std::size_t>(order_.size() / least_batches, 1, options.batch_size)),
           unit_(site.targets.total_weight() / static_cast<double>(order_.size())), mean_(centre_of(site)),
           mean32_(mean_.begin(), mean_.end()), leaves_(site.targets, set_start(start)) {
+        mean32_.resize(w_.size());
         std::iota(order_.begin(), order_.end(), 0U);
     }
 

@@ -10,8 +10,8 @@ namespace {
 /// Following indices pays only if few weights are not zero: one of them costs as much as some eight that lie in a row.
 bool is_narrow(const Hyperplane& plane, std::size_t n_features) { return plane.columns.size() * 8 <= n_features; }
 
-std::vector<float> full(const Hyperplane& plane, std::size_t n_features) {
-    std::vector<float> w(n_features);
+std::vector<float> full(const Hyperplane& plane, std::size_t width) {
+    std::vector<float> w(width);
     for (std::size_t k = 0; k < plane.columns.size(); ++k) w[plane.columns[k]] = plane.weights[k];
     return w;
 }
@@ -82,7 +82,7 @@ void score_rows(const D& rows, std::span<const std::uint32_t> numbers, const Hyp
             return;
         }
     }
-    const std::vector<float> w = full(plane, rows.n_features);
+    const std::vector<float> w = full(plane, rows.width());
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         check_stop_at(i);
         if (i + 4 < numbers.size()) rows.prefetch(numbers[i + 4]);

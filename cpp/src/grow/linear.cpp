@@ -10,6 +10,7 @@
 
 #include "cholesky.hpp"
 #include "spinney/grow/class_means.hpp"
+#include "spinney/padded_rows.hpp"
 #include "spinney/parallel.hpp"
 #include "spinney/solve_linear.hpp"
 
@@ -159,8 +160,6 @@ std::vector<double> least_squares(Scatter scatter, double ridge) {
 /// Logistic regression of the groups on the block.
 template <Design D>
 std::vector<double> logistic(const GrowSite<D>& site, const Block& block, std::span<const double> groups, double ridge) {
-    const auto values = std::make_unique_for_overwrite<float[]>(block.n * block.width);
-    const DenseRows rows{values.get(), block.n, block.width};
     std::vector<std::int8_t> labels(block.n);
     std::vector<double> weights(block.n);
     double squares = 0.0;
@@ -170,21 +169,21 @@ std::vector<double> logistic(const GrowSite<D>& site, const Block& block, std::s
         check_stop_at(i);
         labels[i] = groups[i] > 0.0 ? 1 : -1;
         weights[i] = site.targets.weight(i) / unit;
-        for (std::size_t c = 0; c < block.width; ++c) {
-            values[i * block.width + c] = static_cast<float>(block.row(i)[c]);
-            squares += weights[i] * block.row(i)[c] * block.row(i)[c];
-        }
+        for (std::size_t c = 0; c < block.width; ++c) squares += weights[i] * block.row(i)[c] * block.row(i)[c];
     }
+    const PaddedRows<float> rows(block.n, block.width, [&](std::size_t i, float* out) {
+        for (std::size_t c = 0; c < block.width; ++c) out[c] = static_cast<float>(block.row(i)[c]);
+    });
     std::vector<std::uint32_t> numbers(block.n);
     std::iota(numbers.begin(), numbers.end(), 0U);
     LinearOptions options;
     options.ridge = ridge * squares / static_cast<double>(block.width);
     options.max_newton = 10;
     const Scaling scaling(std::vector<double>(block.width), std::vector<double>(block.width, 1.0));
-    std::vector<float> w(block.width);
+    std::vector<float> w(rows.view().width());
     double bias = 0.0;
-    solve_newton(rows, scaling, {numbers, weights}, LogisticLink(labels), options, std::span(w), bias);
-    return {w.begin(), w.end()};
+    solve_newton(rows.view(), scaling, {numbers, weights}, LogisticLink(labels), options, std::span(w), bias);
+    return {w.begin(), w.begin() + static_cast<std::ptrdiff_t>(block.width)};
 }
 
 template <Design D>

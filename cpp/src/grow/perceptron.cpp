@@ -31,7 +31,7 @@ template <Design D>
 class Perceptron {
   public:
     Perceptron(const GrowSite<D>& site, std::span<const std::size_t> labels, std::span<const int> sides)
-        : site_(site), labels_(labels), sides_(sides), w_(site.rows.n_features), best_w_(w_.size()), order_(labels.size()),
+        : site_(site), labels_(labels), sides_(sides), w_(site.rows.width()), best_w_(w_.size()), order_(labels.size()),
           unit_(unit_of(site.targets)) {
         std::iota(order_.begin(), order_.end(), 0U);
     }

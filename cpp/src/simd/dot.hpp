@@ -53,13 +53,6 @@ template <class V, std::size_t N, class T>
     return sum_lanes(lanes);
 }
 
-/// x . w of a row of any width.
-template <class T>
-double dot(std::span<const T> x, const float* w) {
-    if (x.size() <= 16) return lane_dot<Float8, 2>(x.data(), w, x.size());
-    return lane_dot<Wide, float_lanes / wide_lanes>(x.data(), w, x.size());
-}
-
 double sparse_dot(std::span<const std::int32_t> indices, const float* values, const float* w) {
     LaneSum sum;
     for (std::size_t k = 0; k < indices.size(); ++k) {
@@ -85,10 +78,10 @@ double sparse_dot(std::span<const std::int32_t> indices, const float* values, co
 }
 
 /// Lanes of x . w over a narrow padded row of N vectors.
-template <std::size_t N>
-[[gnu::always_inline]] inline Float4 narrow_dot(const float* x, const float* w) {
+template <std::size_t N, class T>
+[[gnu::always_inline]] inline Float4 narrow_dot(const T* x, const float* w) {
     std::array<Float8, N> lanes;
-    for (std::size_t v = 0; v < N; ++v) lanes[v] = Float8{} + load<Float8>(x + 8 * v) * load<Float8>(w + 8 * v);
+    for (std::size_t v = 0; v < N; ++v) lanes[v] = Float8{} + load_row<Float8>(x + 8 * v) * load<Float8>(w + 8 * v);
     if constexpr (N == 4) {
         lanes[0] += lanes[2];
         lanes[1] += lanes[3];
@@ -97,25 +90,29 @@ template <std::size_t N>
     return fold_to_four(lanes[0]);
 }
 
-/// x . w over a wide padded row.
-[[gnu::always_inline]] inline double wide_dot(const float* x, const float* w, std::size_t size) {
+/// x . w over a wide row.
+template <class T>
+[[gnu::always_inline]] inline double wide_dot(const T* x, const float* w, std::size_t size) {
     return lane_dot<Wide, float_lanes / wide_lanes>(x, w, size);
 }
 
+/// x . w of a row of any width; narrow rows that are padded need no loop.
+template <class T>
+[[gnu::always_inline]] inline double row_dot(const T* x, const float* w, std::size_t size) {
+    if (size == 8) return sum_of(narrow_dot<1>(x, w));
+    if (size == 16) return sum_of(narrow_dot<2>(x, w));
+    if (size == 32) return sum_of(narrow_dot<4>(x, w));
+    if (size < 16) return lane_dot<Float8, 2>(x, w, size);
+    return wide_dot(x, w, size);
+}
+
+template <class T>
+double dot(std::span<const T> x, const float* w) {
+    return row_dot(x.data(), w, x.size());
+}
+
 void padded_scores(const float* x, const float* w, std::size_t stride, std::span<const double> bias, double* out) {
-    for (std::size_t k = 0; k < bias.size(); ++k) {
-        const float* w_k = w + k * stride;
-        double score = 0.0;
-        if (stride == 8)
-            score = sum_of(narrow_dot<1>(x, w_k));
-        else if (stride == 16)
-            score = sum_of(narrow_dot<2>(x, w_k));
-        else if (stride == 32)
-            score = sum_of(narrow_dot<4>(x, w_k));
-        else
-            score = wide_dot(x, w_k, stride);
-        out[k] = score + bias[k];
-    }
+    for (std::size_t k = 0; k < bias.size(); ++k) out[k] = row_dot(x, w + k * stride, stride) + bias[k];
 }
 
 }  // namespace

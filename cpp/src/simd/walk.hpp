@@ -10,43 +10,13 @@
 namespace spinney::simd {
 namespace {
 
-/// The side indexes the children instead of steering a branch: which way a row goes is a coin toss to
-/// the processor, and a wrong guess costs more than the dot product of a narrow row. Rows advance
-/// together, so that one row's arithmetic fills the waiting times of another's.
-template <class V, std::size_t N, class T>
-[[gnu::always_inline]] inline void walk_with(std::span<const T* const> rows, std::size_t size, const SplitArrays& splits,
-                                             std::span<std::int32_t> at) {
-    for (bool is_moving = true; is_moving;) {
-        is_moving = false;
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-            if (at[r] < 0) continue;
-            const auto split = static_cast<std::size_t>(at[r]);
-            const double score = lane_dot<V, N>(rows[r], splits.w + split * size, size) + splits.bias[split];
-            at[r] = splits.child[2 * split + static_cast<std::size_t>(score >= 0.0)];
-            is_moving = true;
-        }
-    }
-}
-
-/// Down one tree with full hyperplanes.
-template <class T>
-void walk(std::span<const T* const> rows, std::size_t size, const SplitArrays& splits, std::span<std::int32_t> at) {
-    if (size <= 16)
-        walk_with<Float8, 2, T>(rows, size, splits, at);
-    else
-        walk_with<Wide, float_lanes / wide_lanes, T>(rows, size, splits, at);
-}
-
-/// Rows that walk together where a step is short: a row mostly waits for memory and for its own sums.
-constexpr std::size_t narrow_together = 16;
-
 /// Calls walk_group(rows, at) for every `Count` rows; missing rows of the last group are at a leaf.
-template <std::size_t Count, class WalkGroup>
-[[gnu::always_inline]] inline void for_groups(std::span<const float* const> rows, std::span<std::int32_t> at,
+template <std::size_t Count, class T, class WalkGroup>
+[[gnu::always_inline]] inline void for_groups(std::span<const T* const> rows, std::span<std::int32_t> at,
                                               const WalkGroup& walk_group) {
     for (std::size_t first = 0; first < rows.size(); first += Count) {
         const std::size_t count = std::min(Count, rows.size() - first);
-        const float* x[Count];
+        const T* x[Count];
         std::int32_t now[Count];
         for (std::size_t r = 0; r < Count; ++r) {
             x[r] = rows[first + (r < count ? r : 0)];
@@ -65,70 +35,95 @@ template <std::size_t Count>
     return all >= 0;
 }
 
-/// Asks for the hyperplanes of both children, which lie side by side, before the side is known: a tree is
-/// larger than the nearest cache.
-template <std::size_t N>
-[[gnu::always_inline]] inline void prefetch_children(const PaddedSplits& forest, const PackedSplit& split) {
-    const float* w = forest.w + static_cast<std::size_t>(std::max(split.child[0], 0)) * (8 * N);
-    __builtin_prefetch(w);
-    __builtin_prefetch(w + 16);
-}
+/// The splits of a tree under training and of a packed forest, as walks read them.
+struct OpenTree {
+    const SplitArrays& splits;
+    [[nodiscard]] const float* w() const { return splits.w; }
+    [[nodiscard]] double bias(std::size_t split) const { return splits.bias[split]; }
+    [[nodiscard]] const std::int32_t* child(std::size_t split) const { return splits.child + 2 * split; }
+    void prefetch_children(std::size_t, std::size_t) const {}
+};
+struct PackedForest {
+    const PaddedSplits& forest;
+    [[nodiscard]] const float* w() const { return forest.w; }
+    [[nodiscard]] double bias(std::size_t split) const { return forest.splits[split].bias; }
+    [[nodiscard]] const std::int32_t* child(std::size_t split) const { return forest.splits[split].child; }
+    /// Asks for the hyperplanes of both children, which lie side by side, before the side is known: a forest is
+    /// larger than the nearest cache.
+    void prefetch_children(std::size_t split, std::size_t size) const {
+        const float* first = forest.w + static_cast<std::size_t>(std::max(child(split)[0], 0)) * size;
+        __builtin_prefetch(first);
+        __builtin_prefetch(first + 16);
+    }
+};
+
+/// Rows that walk together where a step is short: a row mostly waits for memory and for its own sums, and one row's
+/// arithmetic fills the waiting times of another's.
+constexpr std::size_t narrow_together = walk_rows(8);
+constexpr std::size_t wide_together = walk_rows(64);
 
 /// Four rows take a step at once. A row at its leaf looks at split 0 in vain and stays by a choice of
 /// values, not by a branch that would be guessed wrongly once a row.
-template <std::size_t N>
-[[gnu::always_inline]] inline void walk_narrow(const float* const (&x)[narrow_together], const PaddedSplits& forest,
-                                               std::int32_t (&at)[narrow_together]) {
-    while (is_any_moving<narrow_together>(at))
-        for (std::size_t four = 0; four < narrow_together; four += 4) {
-            if (!is_any_moving<4>(at + four)) continue;
-            const PackedSplit* split[4];
-            Float4 part[4];
-            for (std::size_t r = 0; r < 4; ++r) {
-                const auto number = static_cast<std::size_t>(std::max(at[four + r], 0));
-                split[r] = forest.splits + number;
-                part[r] = narrow_dot<N>(x[four + r], forest.w + number * (8 * N));
-            }
-            for (std::size_t r = 0; r < 4; ++r) prefetch_children<N>(forest, *split[r]);
-            const Double4 bias{split[0]->bias, split[1]->bias, split[2]->bias, split[3]->bias};
-            const auto is_right = sum_four(part) + bias >= 0.0;
-            for (std::size_t r = 0; r < 4; ++r) {
-                const std::int32_t next = split[r]->child[is_right[r] & 1];
-                at[four + r] = at[four + r] < 0 ? at[four + r] : next;
-            }
-        }
-}
-
-template <std::size_t N>
-[[gnu::always_inline]] inline void walk_all_narrow(std::span<const float* const> rows, const PaddedSplits& forest,
-                                                   std::span<std::int32_t> at) {
-    for_groups<narrow_together>(rows, at, [&](const auto& x, auto& now) { walk_narrow<N>(x, forest, now); });
-}
-
-/// A wide row fills the processor by itself; a few walk together to share the splits near the root.
-[[gnu::always_inline]] inline void walk_wide(std::span<const float* const> rows, const PaddedSplits& forest,
-                                             std::span<std::int32_t> at) {
-    for_groups<walk_rows>(rows, at, [&](const auto& x, auto& now) {
-        while (is_any_moving<walk_rows>(now))
-            for (std::size_t r = 0; r < walk_rows; ++r) {
-                if (now[r] < 0) continue;
-                const auto number = static_cast<std::size_t>(now[r]);
-                const float* w = forest.w + number * forest.stride;
-                const double score = wide_dot(x[r], w, forest.stride) + forest.splits[number].bias;
-                now[r] = forest.splits[number].child[static_cast<std::size_t>(score >= 0.0)];
+template <std::size_t N, class T, class Splits>
+[[gnu::always_inline]] inline void walk_narrow(std::span<const T* const> rows, const Splits& splits, std::span<std::int32_t> at) {
+    for_groups<narrow_together>(rows, at, [&](const auto& x, auto& now) {
+        while (is_any_moving<narrow_together>(now))
+            for (std::size_t four = 0; four < narrow_together; four += 4) {
+                if (!is_any_moving<4>(now + four)) continue;
+                std::size_t split[4];
+                Float4 part[4];
+                for (std::size_t r = 0; r < 4; ++r) {
+                    split[r] = static_cast<std::size_t>(std::max(now[four + r], 0));
+                    part[r] = narrow_dot<N>(x[four + r], splits.w() + split[r] * (8 * N));
+                }
+                for (std::size_t r = 0; r < 4; ++r) splits.prefetch_children(split[r], 8 * N);
+                const Double4 bias{splits.bias(split[0]), splits.bias(split[1]), splits.bias(split[2]), splits.bias(split[3])};
+                const auto is_right = sum_four(part) + bias >= 0.0;
+                for (std::size_t r = 0; r < 4; ++r) {
+                    const std::int32_t next = splits.child(split[r])[is_right[r] & 1];
+                    now[four + r] = now[four + r] < 0 ? now[four + r] : next;
+                }
             }
     });
 }
 
-void walk_padded(std::span<const float* const> rows, const PaddedSplits& forest, std::span<std::int32_t> at) {
-    if (forest.stride == 8)
-        walk_all_narrow<1>(rows, forest, at);
-    else if (forest.stride == 16)
-        walk_all_narrow<2>(rows, forest, at);
-    else if (forest.stride == 32)
-        walk_all_narrow<4>(rows, forest, at);
+/// A wide row fills the processor by itself; a few walk together to share the splits near the root. The side indexes the
+/// children instead of steering a branch: which way a row goes is a coin toss to the processor.
+template <class T, class Splits>
+[[gnu::always_inline]] inline void walk_wide(std::span<const T* const> rows, std::size_t size, const Splits& splits,
+                                             std::span<std::int32_t> at) {
+    for_groups<wide_together>(rows, at, [&](const auto& x, auto& now) {
+        while (is_any_moving<wide_together>(now))
+            for (std::size_t r = 0; r < wide_together; ++r) {
+                if (now[r] < 0) continue;
+                const auto split = static_cast<std::size_t>(now[r]);
+                const double score = wide_dot(x[r], splits.w() + split * size, size) + splits.bias(split);
+                now[r] = splits.child(split)[static_cast<std::size_t>(score >= 0.0)];
+            }
+    });
+}
+
+/// Rows of any width; those that are padded walk fastest.
+template <class T, class Splits>
+[[gnu::always_inline]] inline void walk_full(std::span<const T* const> rows, std::size_t size, const Splits& splits,
+                                             std::span<std::int32_t> at) {
+    if (size == 8)
+        walk_narrow<1>(rows, splits, at);
+    else if (size == 16)
+        walk_narrow<2>(rows, splits, at);
+    else if (size == 32)
+        walk_narrow<4>(rows, splits, at);
     else
-        walk_wide(rows, forest, at);
+        walk_wide(rows, size, splits, at);
+}
+
+template <class T>
+void walk(std::span<const T* const> rows, std::size_t size, const SplitArrays& splits, std::span<std::int32_t> at) {
+    walk_full(rows, size, OpenTree{splits}, at);
+}
+
+void walk_padded(std::span<const float* const> rows, const PaddedSplits& forest, std::span<std::int32_t> at) {
+    walk_full(rows, forest.stride, PackedForest{forest}, at);
 }
 
 void walk_sparse(std::span<const float* const> rows, const SparseSplits& forest, std::span<std::int32_t> at) {

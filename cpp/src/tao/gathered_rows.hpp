@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "spinney/design.hpp"
+#include "spinney/padded_rows.hpp"
 #include "spinney/parallel.hpp"
 
 namespace spinney {
@@ -18,21 +18,16 @@ struct GatheredRows;
 /// Dense rows, of bytes as well, become dense floats.
 template <DenseDesign D>
 struct GatheredRows<D> {
-    std::unique_ptr<float[]> values;  // not a vector: to fill it with zeros first takes long, and nothing could stop it
+    PaddedRows<float> values;
 
     GatheredRows(const D& rows, std::span<const std::uint32_t> numbers, std::span<const std::uint32_t> columns)
-        : values(std::make_unique_for_overwrite<float[]>(numbers.size() * columns.size())),
-          part{values.get(), numbers.size(), columns.size()} {
-        for (std::size_t i = 0; i < numbers.size(); ++i) {
-            check_stop_at(i);
-            rows.prefetch(numbers[std::min(i + 1, numbers.size() - 1)]);
-            const auto row = rows.row(numbers[i]);
-            float* out = values.get() + i * columns.size();
-            for (std::size_t k = 0; k < columns.size(); ++k) out[k] = static_cast<float>(row[columns[k]]);
-        }
-    }
-    GatheredRows(const GatheredRows&) = delete;  // `part` borrows the values
-    GatheredRows& operator=(const GatheredRows&) = delete;
+        : values(numbers.size(), columns.size(),
+                 [&](std::size_t i, float* out) {
+                     rows.prefetch(numbers[std::min(i + 1, numbers.size() - 1)]);
+                     const auto row = rows.row(numbers[i]);
+                     for (std::size_t k = 0; k < columns.size(); ++k) out[k] = static_cast<float>(row[columns[k]]);
+                 }),
+          part(values.view()) {}
 
     DenseRows part;
 };
@@ -58,7 +53,7 @@ struct GatheredRows<D> {
         }
         part = {indptr.data(), indices.data(), values.data(), numbers.size(), columns.size()};
     }
-    GatheredRows(const GatheredRows&) = delete;
+    GatheredRows(const GatheredRows&) = delete;  // `part` borrows the vectors
     GatheredRows& operator=(const GatheredRows&) = delete;
 
     SparseRows part;

@@ -24,7 +24,7 @@ TreeOptimizer<D>::TreeOptimizer(const D& rows, const Scaling& scaling, std::span
     : rows_(rows), scaling_(scaling), targets_(targets), topology_(topology), leaves_(std::move(leaves)),
       solver_(rows, scaling, squared_norms, targets.weights, options), sorted_(targets.weights, topology.n_leaves()),
       other_leaf_(rows.n_rows), other_loss_(rows.n_rows) {
-    state_.splits.weights.resize(topology_.n_splits * rows.n_features);
+    state_.splits.weights.resize(topology_.n_splits * rows.width());
     state_.splits.bias.resize(topology_.n_splits);
     state_.leaf_of.resize(rows.n_rows);
     state_.loss_of.resize(rows.n_rows);
@@ -82,10 +82,11 @@ void TreeOptimizer<D>::set_leaves(LeafTable leaves) {
 
 template <Design D>
 void TreeOptimizer<D>::route_all() {
-    visit_members([&](std::uint32_t row) {
-        std::int32_t at = topology_.code(0);
-        walk_batch(rows_, std::span<const std::uint32_t>(&row, 1), split_arrays(), {&at, 1});
-        state_.leaf_of[row] = static_cast<std::uint32_t>(~at);
+    visit_members([&](std::span<const std::uint32_t> batch) {
+        std::array<std::int32_t, most_walk_rows> at{};
+        at.fill(topology_.code(0));
+        walk_batch(rows_, batch, split_arrays(), {at.data(), batch.size()});
+        for (std::size_t r = 0; r < batch.size(); ++r) state_.leaf_of[batch[r]] = static_cast<std::uint32_t>(~at[r]);
     });
     sort_rows();
 }
@@ -95,15 +96,17 @@ void TreeOptimizer<D>::sort_rows() {
     sorted_.sort([&](std::uint32_t row) { return state_.leaf_of[row]; });
 }
 
-/// visit(row) for all rows that take part, in parallel over blocks of them.
+/// visit(batch) for all rows that take part, in parallel over blocks of them.
 template <Design D>
 template <class Visit>
 void TreeOptimizer<D>::visit_members(const Visit& visit) const {
     const auto rows = sorted_.members();
     const std::size_t n_tasks = (rows.size() + rows_per_task - 1) / rows_per_task;
+    const std::size_t together = walk_rows(rows_.width());
     parallel_for(n_tasks, n_threads(), [&](std::size_t task) {
         const std::size_t first = task * rows_per_task;
-        for (std::uint32_t row : rows.subspan(first, std::min(rows_per_task, rows.size() - first))) visit(row);
+        const auto block = rows.subspan(first, std::min(rows_per_task, rows.size() - first));
+        for (std::size_t i = 0; i < block.size(); i += together) visit(block.subspan(i, std::min(together, block.size() - i)));
     });
 }
 
@@ -122,11 +125,12 @@ void TreeOptimizer<D>::visit_reach(std::span<const std::int32_t> nodes, const Vi
         for (std::size_t i = 0; i < rows.size(); i += rows_per_task)
             tasks.push_back({node, rows.subspan(i, std::min(rows_per_task, rows.size() - i))});
     }
+    const std::size_t together = walk_rows(rows_.width());
     parallel_for(tasks.size(), n_threads(), [&](std::size_t t) {
         const auto rows = tasks[t].rows;
-        for (std::size_t first = 0; first < rows.size(); first += walk_rows) {
-            const std::size_t next = std::min(first + walk_rows, rows.size());
-            for (std::size_t i = next + walk_rows; i < std::min(next + 2 * walk_rows, rows.size()); ++i) rows_.prefetch(rows[i]);
+        for (std::size_t first = 0; first < rows.size(); first += together) {
+            const std::size_t next = std::min(first + together, rows.size());
+            for (std::size_t i = next + together; i < std::min(next + 2 * together, rows.size()); ++i) rows_.prefetch(rows[i]);
             visit(tasks[t].node, rows.subspan(first, next - first));
         }
     });
@@ -139,7 +143,7 @@ void TreeOptimizer<D>::look_at_sibling(std::size_t node, std::span<const std::ui
     const std::size_t middle = topology_.middle(node);
     const std::int32_t left = topology_.code(static_cast<std::size_t>(topology_.left[node]));
     const std::int32_t right = topology_.code(static_cast<std::size_t>(topology_.right[node]));
-    std::array<std::int32_t, walk_rows> at{};
+    std::array<std::int32_t, most_walk_rows> at{};
     for (std::size_t r = 0; r < batch.size(); ++r) at[r] = state_.leaf_of[batch[r]] >= middle ? left : right;
     walk_batch(rows_, batch, split_arrays(), {at.data(), batch.size()});
     for (std::size_t r = 0; r < batch.size(); ++r) {
@@ -162,7 +166,7 @@ void TreeOptimizer<D>::reroute(std::size_t node, std::span<const std::uint32_t> 
 /// look_at_sibling for the children of `node`, each with its part of the batch.
 template <Design D>
 void TreeOptimizer<D>::look_below(std::size_t node, std::span<const std::uint32_t> batch) {
-    std::array<std::uint32_t, walk_rows> left{}, right{};
+    std::array<std::uint32_t, most_walk_rows> left{}, right{};
     std::size_t n_left = 0;
     std::size_t n_right = 0;
     for (std::uint32_t row : batch) {
@@ -323,7 +327,9 @@ void TreeOptimizer<D>::take_leaves() {
 
 template <Design D>
 void TreeOptimizer<D>::refresh_losses() {
-    visit_members([&](std::uint32_t row) { state_.loss_of[row] = leaves_->loss(row, state_.leaf_of[row]); });
+    visit_members([&](std::span<const std::uint32_t> batch) {
+        for (std::uint32_t row : batch) state_.loss_of[row] = leaves_->loss(row, state_.leaf_of[row]);
+    });
 }
 
 template <Design D>
@@ -342,7 +348,7 @@ template <Design D>
 std::size_t TreeOptimizer<D>::count_active() const {
     std::size_t count = 0;
     for (std::size_t split = 0; split < topology_.n_splits; ++split) {
-        const auto w = std::span(state_.splits.weights).subspan(split * rows_.n_features, rows_.n_features);
+        const auto w = std::span(state_.splits.weights).subspan(split * rows_.width(), rows_.width());
         count += std::ranges::any_of(w, [](float x) { return x != 0.0F; }) ? 1 : 0;
     }
     return count;

@@ -15,6 +15,13 @@
 
 namespace spinney {
 
+namespace {
+
+/// How far ahead rows are asked for: they are far apart in memory.
+constexpr std::size_t rows_ahead = 8;
+
+}  // namespace
+
 template <Design D>
 void SplitSolver<D>::propose(const SplitTask& task, const CarePoints& care, std::span<float> w, double& bias) const {
     if (care.are_one_sided()) {
@@ -85,6 +92,7 @@ void SplitSolver<D>::solve_in_columns(std::span<const std::uint32_t> columns, co
         deviation.push_back(scaling_.deviation[j]);
         part_w.push_back(w[j]);
     }
+    part_w.resize(part.width());
     const Scaling scaling(std::move(mean), std::move(inverse_scale), std::move(deviation));
     const std::vector<float> norms = squared_norms(part, scaling, 1);
     solve(View<std::remove_cvref_t<decltype(part)>>{part, scaling, norms, numbers}, task, care, part_w, bias);
@@ -118,7 +126,7 @@ double SplitSolver<D>::cost(const CarePoints& care, std::span<const float> w, do
     double sum = 0.0;
     for (std::size_t i = 0; i < care.rows.size(); ++i) {
         check_stop_at(i);
-        rows_.prefetch(care.rows[std::min(i + 2 * walk_rows, care.rows.size() - 1)]);
+        rows_.prefetch(care.rows[std::min(i + rows_ahead, care.rows.size() - 1)]);
         const bool is_right = rows_.dot(care.rows[i], w.data()) + bias >= 0.0;
         if (is_right != (care.labels[i] > 0)) sum += care.weights[i];
     }

@@ -314,9 +314,9 @@ def _container(X: Matrix) -> Matrix:
 
 
 def as_compact_rows(X: Matrix) -> _core.Rows:
-    """Rows as the core reads them: arrays as bytes if they are wide and fit, else as floats."""
-    if not isinstance(X, np.ndarray) or X.shape[1] < LEAST_WIDTH_OF_BYTES:
+    """Rows as training reads them: arrays padded, as bytes if they are wide and fit."""
+    if not isinstance(X, np.ndarray):
         return as_rows(X)
     X = np.ascontiguousarray(X, dtype=np.float32)
-    bytes_or_none = _core.byte_rows(X)
-    return as_rows(X) if bytes_or_none is None else bytes_or_none
+    bytes_or_none = _core.byte_rows(X) if X.shape[1] >= LEAST_WIDTH_OF_BYTES else None
+    return _core.padded_rows(X) if bytes_or_none is None else bytes_or_none

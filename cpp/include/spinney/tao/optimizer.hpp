@@ -17,7 +17,7 @@
 
 namespace spinney {
 
-/// Splits of a tree as full hyperplanes over raw features, one row a split.
+/// Splits of a tree as full hyperplanes over raw features, one row a split, each as wide as the rows of the table.
 struct SplitTable {
     std::vector<float> weights;
     std::vector<double> bias;
@@ -86,6 +86,8 @@ class TreeOptimizer {
     [[nodiscard]] const TreeState& state() const { return state_; }
     void restore(const TreeState& state);
     [[nodiscard]] const Topology& topology() const { return topology_; }
+    /// Weights of each hyperplane in the state: columns, and zeros where rows are padded.
+    [[nodiscard]] std::size_t width() const { return rows_.width(); }
     [[nodiscard]] CarePoints care_points(std::size_t node);
 
   private:
@@ -103,10 +105,10 @@ class TreeOptimizer {
         return static_cast<std::size_t>(topology_.split_of_node[node]);
     }
     [[nodiscard]] std::span<float> hyperplane(std::size_t node) {
-        return std::span(state_.splits.weights).subspan(split_number(node) * rows_.n_features, rows_.n_features);
+        return std::span(state_.splits.weights).subspan(split_number(node) * rows_.width(), rows_.width());
     }
     [[nodiscard]] std::span<const float> hyperplane(std::size_t node) const {
-        return std::span(state_.splits.weights).subspan(split_number(node) * rows_.n_features, rows_.n_features);
+        return std::span(state_.splits.weights).subspan(split_number(node) * rows_.width(), rows_.width());
     }
     [[nodiscard]] double& bias(std::size_t node) { return state_.splits.bias[split_number(node)]; }
     [[nodiscard]] SplitArrays split_arrays() const {
