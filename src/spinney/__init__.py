@@ -1,5 +1,8 @@
 """Small forests of optimised oblique decision trees."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from spinney._moved import find_moved_modules
 from spinney._version import __version__
 from spinney.algorithms import Trace
@@ -38,7 +41,6 @@ from spinney.export import (
     to_sklearn,
 )
 from spinney.fitting.progress import FitEvent
-from spinney.inspection.explanations import Explanation, NearestChange, explain, nearest_change
 from spinney.selection import (
     CO2Tuning,
     FAOTuning,
@@ -50,7 +52,18 @@ from spinney.selection import (
 from spinney.storage import DamagedFileError
 from spinney.tree import Tree
 
+if TYPE_CHECKING:
+    from spinney.inspection.explanations import (
+        Explanation,
+        NearestChange,
+        explain,
+        nearest_change,
+    )
+
 find_moved_modules()
+
+#: Imported when they are first asked for: they would take a tenth of the import.
+_EXPLANATIONS = ("Explanation", "NearestChange", "explain", "nearest_change")
 
 __all__ = [
     "CO2ForestClassifier",
@@ -99,3 +112,14 @@ __all__ = [
     "tune_co2",
     "tune_fao",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPLANATIONS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module("spinney.inspection.explanations"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_EXPLANATIONS})
