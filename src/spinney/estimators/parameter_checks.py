@@ -141,7 +141,8 @@ def count_features(max_features: object, n_features: int) -> int:
     if isinstance(max_features, numbers.Integral):
         if not 1 <= int(max_features) <= n_features:
             raise ValueError(
-                f"max_features={max_features} with {n_features} columns; {_FEATURES_ACCEPTED}"
+                f"max_features={max_features} with {n_features} columns (those of a table count as "
+                f"the numbers that they become); {_FEATURES_ACCEPTED}"
             )
         return _drawn(int(max_features), n_features)
     if not 0 < float(max_features) <= 1:

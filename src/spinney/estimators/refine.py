@@ -263,8 +263,8 @@ class RefinedForest(Model):
         Returns
         -------
         ndarray of str of shape (n_coordinates,)
-            Names of the columns (``x0``, ``x1``, ... if they have none), or, where `encoding_` is
-            not None, such as ``age``, ``age is missing`` and ``workclass = Private``.
+            Names of the columns (``x0``, ``x1``, ... if they have none), or, where the forest
+            inside reads tables, such as ``age``, ``age is missing`` and ``workclass = Private``.
         """
         if isinstance(self.forest, Model):
             return self.forest.get_coordinate_names()
