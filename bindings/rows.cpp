@@ -81,6 +81,34 @@ Rows sparse_rows(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>&
     return {rows, {nb::cast(indptr), nb::cast(indices), nb::cast(data)}};
 }
 
+/// A column of the table: its first coordinate, how many levels it has, and its flag or -1.
+using ColumnNumbers = std::tuple<std::uint32_t, std::uint32_t, std::int32_t>;
+
+/// Throws unless the coordinates of a column are among those of the rows.
+TableColumn column_of(const ColumnNumbers& numbers, std::size_t n_features) {
+    const auto [first, n_levels, flag] = numbers;
+    const TableColumn column{first, n_levels, flag};
+    const bool has_flag = flag != TableColumn::no_flag;
+    if (std::size_t{first} + column.n_coordinates() > n_features || flag < TableColumn::no_flag ||
+        (has_flag && static_cast<std::size_t>(flag) >= n_features))
+        throw std::invalid_argument("a column of the table reads coordinates that the rows do not have");
+    return column;
+}
+
+Rows with_columns(const Rows& rows, const std::vector<ColumnNumbers>& columns, const Vector<double>& weights) {
+    Rows out = rows;
+    std::visit(
+        [&](const auto& d) {
+            if (weights.shape(0) != d.n_rows) throw std::invalid_argument("weights must be one for each row");
+            std::vector<TableColumn> found;
+            for (const auto& numbers : columns) found.push_back(column_of(numbers, d.n_features));
+            out.table = std::make_shared<const TrainingTable>(d, std::move(found), span_of(weights));
+        },
+        rows.design);
+    out.owners.push_back(nb::cast(weights));
+    return out;
+}
+
 auto moments(const Rows& rows, const Vector<double>& weights, std::size_t n_threads) {
     const std::size_t n_rows = std::visit([](const auto& d) { return d.n_rows; }, rows.design);
     if (weights.shape(0) != n_rows)
@@ -105,6 +133,8 @@ void bind_rows(nb::module_& m) {
     m.def("byte_rows", &byte_rows, array_arg("values"),
           "The rows as bytes if all values are whole numbers from 0 to 255, else None.");
     m.def("sparse_rows", &sparse_rows, array_arg("indptr"), array_arg("indices"), array_arg("data"), nb::arg("n_features"));
+    m.def("with_columns", &with_columns, nb::arg("rows"), nb::arg("columns"), array_arg("weights"),
+          "The rows with the columns of the table that their coordinates come from, and the weights that cut these into bins.");
     m.def("column_moments", &moments, nb::arg("rows"), array_arg("weights"), nb::arg("n_threads"),
           "Weighted mean and standard deviation, lowest and highest value of each column.");
     m.def("simd_levels", &simd_levels, "Levels of vector instructions that this processor has, the best last.");

@@ -1,13 +1,21 @@
 #pragma once
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "arrays.hpp"
-#include "spinney/design.hpp"
+#include "spinney/table/training_table.hpp"
 
 namespace spinney::python {
 
-/// Rows of either kind; keeps the numpy arrays they borrow alive.
+/// Rows of either kind, and what training makes of them; keeps the numpy arrays they borrow alive.
 struct Rows {
     AnyRows design;
     std::vector<nb::object> owners;
+    std::shared_ptr<const TrainingTable> table;
+
+    Rows(const AnyRows& rows, std::vector<nb::object> kept_alive)
+        : design(rows), owners(std::move(kept_alive)), table(std::make_shared<const TrainingTable>(rows)) {}
 };
 
 void bind_interrupt(nb::module_& m);

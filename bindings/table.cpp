@@ -169,7 +169,7 @@ auto cut(const Matrix<double>& bins, const Vector<std::uint32_t>& counts_of_bins
     if (bins.shape(0) == 0) throw std::invalid_argument("a histogram has a bin for missing values at least");
     std::vector<GradientSum> sums(bins.shape(0));
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] = {bins.data()[2 * k], bins.data()[2 * k + 1]};
-    const Cut best = best_cut(sums, span_of(counts_of_bins), {l2, min_hessian, min_rows});
+    const ColumnCut best = best_cut(sums, span_of(counts_of_bins), {l2, min_hessian, min_rows});
     return std::make_tuple(best.gain, best.bin, best.is_missing_left, best.left.gradient, best.left.hessian, best.n_left);
 }
 

@@ -28,10 +28,11 @@ Optimizer::Optimizer(const Rows& rows, const Vector<double>& mean, const Vector<
         const Targets targets =
             targets_of(task_, d.n_rows, d.n_features, {m.size(), s.size(), deviation ? v.size() : d.n_features});
         scaling_.emplace(std::vector(m.begin(), m.end()), std::vector(s.begin(), s.end()), std::vector(v.begin(), v.end()));
-        if (task_.leaf == "linear" || d.n_features > options.solver.newton_limit) norms_ = squared_norms(d, *scaling_, n_threads);
+        if (task_.leaf == "linear") norms_ = rows_.table->squared_norms(*scaling_, n_threads);
+        const std::span<const float> norms = norms_ ? std::span<const float>(*norms_) : std::span<const float>();
         tree_ = std::make_unique<TreeOptimizer<D>>(
-            d, *scaling_, norms_, targets, topology,
-            make_leaves(task_, rows_, *scaling_, norms_, targets, topology.n_leaves(), options.solver), options);
+            *rows_.table, *scaling_, targets, topology,
+            make_leaves(task_, rows_, *scaling_, norms, targets, topology.n_leaves(), options.solver), options);
     };
     run_stoppable([&] { std::visit(build, rows_.design); });
 }

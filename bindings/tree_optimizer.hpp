@@ -59,7 +59,7 @@ class Optimizer {
     Rows rows_;
     Task task_;
     std::optional<Scaling> scaling_;
-    std::vector<float> norms_;
+    std::shared_ptr<const std::vector<float>> norms_;  ///< of use to linear leaves alone
     ForEachDesign<TreeOf>::Variant tree_;
     TreeState kept_;
 };

@@ -127,7 +127,7 @@ struct Data {
     std::vector<std::int32_t> classes;
     Scaling scaling = scaling_of(x, weights, true);
     DenseRows rows = x.dense();
-    std::vector<float> norms = squared_norms(rows, scaling, 1);
+    TrainingTable table{rows};
 
     Data() {
         Random random(3, 5);
@@ -160,7 +160,7 @@ TreeOptimizer<DenseRows> optimized(const Data& data, const Targets& targets, std
                             std::vector<std::int32_t>{2, 4, 6, -1, -1, -1, -1}};
     OptimizerOptions options;
     options.solver.alpha = 0.1;
-    TreeOptimizer<DenseRows> tree(data.rows, data.scaling, data.norms, targets, topology, std::move(leaves), options);
+    TreeOptimizer<DenseRows> tree(data.table, data.scaling, targets, topology, std::move(leaves), options);
     tree.draw_splits({.kind = StartKind::balanced, .length = 1e-3});
     const auto value = [&] { return tree.objective().loss + tree.objective().penalty; };
     const double first = value();

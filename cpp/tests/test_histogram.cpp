@@ -189,7 +189,7 @@ void odd_row_numbers_are_refused() {
 void cuts_send_missing_rows_where_it_gains() {
     const std::vector<GradientSum> bins{{-4.0, 2.0}, {0.0, 0.0}, {3.0, 2.0}, {-5.0, 2.0}};  // the last is missing
     const std::vector<std::uint32_t> counts{2, 0, 2, 2};
-    const Cut cut = best_cut(bins, counts, {1.0, 0.0, 1});
+    const ColumnCut cut = best_cut(bins, counts, {1.0, 0.0, 1});
     expect_equal(cut.bin, std::size_t{0}, "the first of equal cuts");
     expect(cut.is_missing_left, "with the rows like them");
     expect_equal(cut.n_left, std::uint64_t{4}, "rows on the left");
@@ -201,7 +201,7 @@ void cuts_send_missing_rows_where_it_gains() {
 void missing_rows_alone_can_be_a_side() {
     const std::vector<GradientSum> bins{{-4.0, 2.0}, {5.0, 2.0}};
     const std::vector<std::uint32_t> counts{3, 2};
-    const Cut cut = best_cut(bins, counts, {});
+    const ColumnCut cut = best_cut(bins, counts, {});
     expect(cut.gain > 0.0 && cut.bin == 0 && !cut.is_missing_left, "all others go left");
     expect_equal(best_cut(bins, std::vector<std::uint32_t>{5, 0}, {}).gain, 0.0, "one bin alone is not cut");
 }

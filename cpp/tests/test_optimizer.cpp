@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <list>
 
 #include "check.hpp"
 #include "data.hpp"
@@ -39,6 +40,7 @@ struct Setting {
     std::vector<std::int32_t> classes;
     Scaling scaling;
     std::vector<float> norms;
+    mutable std::list<TrainingTable> tables;  ///< of the rows as they were when an optimiser was made
 
     Setting(std::size_t n, std::size_t d, std::uint64_t seed)
         : x(random_matrix(n, d, is_sparse<D> ? 0.2 : 0.9, seed)), rows(view(x)), weights(random_weights(n, seed)),
@@ -92,7 +94,7 @@ struct Setting {
         options.solver.alpha = 0.2;
         options.n_threads = n_threads;
         options.seed = 7;
-        return {rows, scaling, norms, targets(goal), topology, leaves(goal, topology.n_leaves()), options};
+        return {tables.emplace_back(rows), scaling, targets(goal), topology, leaves(goal, topology.n_leaves()), options};
     }
 };
 

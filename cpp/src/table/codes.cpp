@@ -48,36 +48,32 @@ class Coder {
 
 /// Codes of the rows of a group that a range holds.
 template <DenseDesign D>
-void code_group(const D& rows, const RowRange& range, std::span<const Coder> coders, const ColumnGroup& group,
-                std::uint8_t* codes) {
+void code_group(const D& rows, std::span<const TableColumn> columns, const RowRange& range, std::span<const Coder> coders,
+                const ColumnGroup& group, std::uint8_t* codes) {
     for (std::size_t n = range.first; n < range.last; ++n) {
-        const auto x = rows.row(n);
+        const auto* x = rows.begin(n);
         for (std::size_t k = 0; k < group.width; ++k)
-            codes[n * group.width + k] = coders[group.first + k].code_of(static_cast<float>(x[group.first + k]));
+            codes[n * group.width + k] = coders[group.first + k].code_of(columns[group.first + k].value(x));
     }
 }
 
 template <DenseDesign D>
-void code_range(const D& rows, const RowRange& range, std::span<const Coder> coders, Codes& out) {
-    for (const ColumnGroup& group : out.groups()) code_group(rows, range, coders, group, out.writable(group));
+void code_range(const D& rows, std::span<const TableColumn> columns, const RowRange& range, std::span<const Coder> coders,
+                Codes& out) {
+    for (const ColumnGroup& group : out.groups()) code_group(rows, columns, range, coders, group, out.writable(group));
 }
 /// All zeros first, then the entries.
 template <SparseDesign D>
-void code_range(const D& rows, const RowRange& range, std::span<const Coder> coders, Codes& out) {
-    std::vector<std::size_t> group_of(out.n_columns());
-    for (std::size_t g = 0; g < out.groups().size(); ++g) {
-        const ColumnGroup& group = out.groups()[g];
+void code_range(const D& rows, std::span<const TableColumn>, const RowRange& range, std::span<const Coder> coders, Codes& out) {
+    for (const ColumnGroup& group : out.groups()) {
         std::array<std::uint8_t, group_columns> zeros{};
-        for (std::size_t k = 0; k < group.width; ++k) {
-            group_of[group.first + k] = g;
-            zeros[k] = coders[group.first + k].code_of(0.0F);
-        }
+        for (std::size_t k = 0; k < group.width; ++k) zeros[k] = coders[group.first + k].code_of(0.0F);
         for (std::size_t n = range.first; n < range.last; ++n)
             std::copy_n(zeros.begin(), group.width, out.writable(group) + n * group.width);
     }
     for (std::size_t n = range.first; n < range.last; ++n)
         rows.for_each(n, [&](std::size_t j, float x) {
-            const ColumnGroup& group = out.groups()[group_of[j]];
+            const ColumnGroup& group = out.group_of(j);
             out.writable(group)[n * group.width + j - group.first] = coders[j].code_of(x);
         });
 }
@@ -92,12 +88,13 @@ Codes::Codes(std::size_t n_rows, std::vector<std::size_t> n_bins)
     for (std::size_t g = 0; g < n_groups; ++g) {  // of equal width, as far as possible: threads share them, the widest first
         const std::size_t width = n_columns() / n_groups + (g < n_columns() % n_groups ? 1 : 0);
         groups_.push_back({first, width, codes_.get() + first * n_rows});
+        group_of_.insert(group_of_.end(), width, static_cast<std::uint32_t>(g));
         first += width;
     }
 }
 
 template <Design D>
-Codes code_rows(const D& rows, const Edges& edges, std::size_t n_threads) {
+Codes code_rows(const D& rows, std::span<const TableColumn> columns, const Edges& edges, std::size_t n_threads) {
     std::vector<Coder> coders;
     std::vector<std::size_t> n_bins;
     for (std::size_t j = 0; j < edges.n_columns(); ++j) {
@@ -109,14 +106,14 @@ Codes code_rows(const D& rows, const Edges& edges, std::size_t n_threads) {
     parallel_for(count_table_blocks(rows.n_rows), n_threads, [&](std::size_t b) {
         const RowRange block = rows_of_block(b, rows.n_rows);
         for (std::size_t first = block.first; first < block.last; first += rows_in_cache) {
-            code_range(rows, {first, std::min(first + rows_in_cache, block.last)}, coders, out);
+            code_range(rows, columns, {first, std::min(first + rows_in_cache, block.last)}, coders, out);
             check_stop_after(rows_in_cache * out.n_columns());
         }
     });
     return out;
 }
 
-#define SPINNEY_INSTANTIATE(D) template Codes code_rows<D>(const D&, const Edges&, std::size_t);
+#define SPINNEY_INSTANTIATE(D) template Codes code_rows<D>(const D&, std::span<const TableColumn>, const Edges&, std::size_t);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

@@ -38,6 +38,14 @@ struct LabelEntries {
     [[nodiscard]] Sum value(std::size_t i) const { return weights[i]; }
     [[nodiscard]] std::size_t offset(std::size_t i) const { return static_cast<std::size_t>(labels[i]); }
 };
+struct PullEntries {
+    using Sum = Pull;
+    static constexpr std::size_t per_bin = 1;
+    const std::int8_t* labels;
+    const double* weights;
+    [[nodiscard]] Sum value(std::size_t i) const { return {labels[i] < 0 ? weights[i] : 0.0, labels[i] > 0 ? weights[i] : 0.0}; }
+    [[nodiscard]] static std::size_t offset(std::size_t) { return 0; }
+};
 struct CountEntries {
     using Sum = std::uint32_t;
     static constexpr std::size_t per_bin = 1;
@@ -55,6 +63,7 @@ struct EveryRow {
     /// Place behind the last row below `row`.
     [[nodiscard]] std::size_t end_below(std::size_t, std::size_t row) const { return std::min(row, n_rows); }
 };
+/// Rows of a block before those of the next one.
 struct ListedRows {
     std::span<const std::uint32_t> rows;
     [[nodiscard]] std::size_t size() const { return rows.size(); }
@@ -65,7 +74,8 @@ struct ListedRows {
     [[nodiscard]] std::size_t end_below(std::size_t from, std::size_t row) const {
         if (rows.back() < row) return rows.size();
         const auto rest = rows.subspan(from);
-        return from + static_cast<std::size_t>(std::ranges::lower_bound(rest, row) - rest.begin());
+        const auto end = std::ranges::partition_point(rest, [&](std::uint32_t r) { return r < row; });
+        return from + static_cast<std::size_t>(end - rest.begin());
     }
 };
 
@@ -87,6 +97,19 @@ std::vector<Pass> passes_for(const Codes& codes, std::size_t n_threads) {
             const std::size_t begin = part * group.width / n_parts;
             const std::size_t end = (part + 1) * group.width / n_parts;
             if (begin < end) out.push_back({group.codes + begin, group.width, group.first + begin, end - begin});
+        }
+    return out;
+}
+
+/// Passes over some of the columns.
+std::vector<Pass> passes_over(const Codes& codes, std::span<const std::uint8_t> wanted, std::size_t n_threads) {
+    std::vector<Pass> out;
+    for (const Pass& pass : passes_for(codes, n_threads))
+        for (std::size_t k = 0; k < pass.width;) {
+            const std::size_t begin = k;
+            while (k < pass.width && wanted[pass.first + k] != 0) ++k;
+            if (begin < k) out.push_back({pass.codes + begin, pass.stride, pass.first + begin, k - begin});
+            if (begin == k) ++k;
         }
     return out;
 }
@@ -185,15 +208,20 @@ class PassSums {
 };
 
 template <class Entries, class Rows>
-std::vector<typename Entries::Sum> histogram(const Codes& codes, const Entries& entries, const Rows& rows,
-                                             std::size_t n_threads) {
+void add_passes(const Codes& codes, std::span<const Pass> passes, const Entries& entries, const Rows& rows,
+                std::span<typename Entries::Sum> out, std::size_t n_threads) {
     const auto begin = histogram_begin(codes);
-    std::vector<typename Entries::Sum> out(begin.back() * entries.per_bin);
-    const auto passes = passes_for(codes, n_threads);
     parallel_for(passes.size(), n_threads, [&](std::size_t p) {
         PassSums<Entries, Rows> sums(passes[p], entries, rows, begin, out);
         sums.add_blocks(count_table_blocks(codes.n_rows()));
     });
+}
+
+template <class Entries, class Rows>
+std::vector<typename Entries::Sum> histogram(const Codes& codes, const Entries& entries, const Rows& rows,
+                                             std::size_t n_threads) {
+    std::vector<typename Entries::Sum> out(histogram_begin(codes).back() * entries.per_bin);
+    add_passes(codes, passes_for(codes, n_threads), entries, rows, std::span(out), n_threads);
     return out;
 }
 
@@ -238,6 +266,14 @@ std::vector<double> label_histogram(const Codes& codes, std::span<const std::int
     const auto labels_here = gathered(labels, *rows);
     const auto weights_here = gathered(weights, *rows);
     return histogram(codes, LabelEntries{labels_here.data(), weights_here.data(), n_classes}, ListedRows{*rows}, n_threads);
+}
+
+std::vector<Pull> pull_histogram(const Codes& codes, std::span<const std::uint8_t> wanted, std::span<const std::uint32_t> rows,
+                                 std::span<const std::int8_t> labels, std::span<const double> weights, std::size_t n_threads) {
+    std::vector<Pull> out(histogram_begin(codes).back());
+    add_passes(codes, passes_over(codes, wanted, n_threads), PullEntries{labels.data(), weights.data()}, ListedRows{rows},
+               std::span(out), n_threads);
+    return out;
 }
 
 std::vector<std::uint32_t> count_histogram(const Codes& codes, const NodeRows& rows, std::size_t n_threads) {

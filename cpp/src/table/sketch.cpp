@@ -140,13 +140,18 @@ void take_value(BlockColumn& column, float x, double weight, std::size_t place) 
     column.keys.push_back(sort_key(x, place));
 }
 
+/// Columns first, ..., first + out.size() - 1 of row n.
 template <DenseDesign D>
-void take_row(const D& rows, std::size_t n, std::size_t first, double weight, std::size_t place, std::span<BlockColumn> out) {
-    const auto x = rows.row(n).subspan(first, out.size());
-    for (std::size_t j = 0; j < out.size(); ++j) take_value(out[j], static_cast<float>(x[j]), weight, place);
+void take_row(const D& rows, std::span<const TableColumn> columns, std::size_t n, std::size_t first, double weight,
+              std::size_t place, std::span<BlockColumn> out) {
+    const auto* x = rows.begin(n);
+    for (std::size_t j = 0; j < out.size(); ++j)
+        if (columns[first + j].is_number()) take_value(out[j], columns[first + j].value(x), weight, place);
 }
+/// Every coordinate is a column.
 template <SparseDesign D>
-void take_row(const D& rows, std::size_t n, std::size_t first, double weight, std::size_t place, std::span<BlockColumn> out) {
+void take_row(const D& rows, std::span<const TableColumn>, std::size_t n, std::size_t first, double weight, std::size_t place,
+              std::span<BlockColumn> out) {
     const auto columns = rows.columns(n);
     const auto entries = rows.entries(n);
     const auto begin = std::ranges::lower_bound(columns, static_cast<std::int32_t>(first));
@@ -164,7 +169,8 @@ constexpr std::size_t columns_of_walk = is_sparse<D> ? 1024 : 4;
 
 /// Sketches of the columns first, ..., first + out.size() - 1.
 template <Design D>
-void sketch_columns(const D& rows, std::span<const double> weights, std::size_t first, std::span<Sketch> out) {
+void sketch_columns(const D& rows, std::span<const TableColumn> columns, std::span<const double> weights, std::size_t first,
+                    std::span<Sketch> out) {
     std::vector<SketchStack> stacks(out.size());
     std::vector<BlockColumn> block(out.size());
     KeySorter sorter;
@@ -177,7 +183,7 @@ void sketch_columns(const D& rows, std::span<const double> weights, std::size_t 
         }
         for (std::size_t n = range.first; n < range.last; ++n) {
             check_stop_at(n);
-            if (weights[n] > 0.0) take_row(rows, n, first, weights[n], n - range.first, std::span(block));
+            if (weights[n] > 0.0) take_row(rows, columns, n, first, weights[n], n - range.first, std::span(block));
         }
         const auto weights_here = weights.subspan(range.first, range.size());
         const BlockWeight all = weight_of(weights_here);
@@ -224,17 +230,19 @@ Sketch SketchStack::total() {
 }
 
 template <Design D>
-std::vector<Sketch> column_sketches(const D& rows, std::span<const double> weights, std::size_t n_threads) {
-    std::vector<Sketch> out(rows.n_features);
+std::vector<Sketch> column_sketches(const D& rows, std::span<const TableColumn> columns, std::span<const double> weights,
+                                    std::size_t n_threads) {
+    std::vector<Sketch> out(columns.size());
     constexpr std::size_t width = columns_of_walk<D>;
     parallel_for((out.size() + width - 1) / width, n_threads, [&](std::size_t task) {
         const std::size_t first = task * width;
-        sketch_columns(rows, weights, first, std::span(out).subspan(first, std::min(width, out.size() - first)));
+        sketch_columns(rows, columns, weights, first, std::span(out).subspan(first, std::min(width, out.size() - first)));
     });
     return out;
 }
 
-#define SPINNEY_INSTANTIATE(D) template std::vector<Sketch> column_sketches<D>(const D&, std::span<const double>, std::size_t);
+#define SPINNEY_INSTANTIATE(D) \
+    template std::vector<Sketch> column_sketches<D>(const D&, std::span<const TableColumn>, std::span<const double>, std::size_t);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

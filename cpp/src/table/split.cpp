@@ -29,7 +29,7 @@ struct Side {
 };
 
 /// The better of `best` and a cut with these rows on the left.
-void consider(const Side& left, const Side& all, double score_before, const CutRules& rules, Cut& best, std::size_t bin,
+void consider(const Side& left, const Side& all, double score_before, const CutRules& rules, ColumnCut& best, std::size_t bin,
               bool is_missing_left) {
     const Side right = all.without(left);
     if (!left.is_allowed(rules) || !right.is_allowed(rules)) return;
@@ -39,12 +39,12 @@ void consider(const Side& left, const Side& all, double score_before, const CutR
 
 }  // namespace
 
-Cut best_cut(std::span<const GradientSum> bins, std::span<const std::uint32_t> counts, const CutRules& rules) {
+ColumnCut best_cut(std::span<const GradientSum> bins, std::span<const std::uint32_t> counts, const CutRules& rules) {
     const std::size_t n_bins = bins.size() - 1;
     const Side missing{bins[n_bins], counts[n_bins]};
     Side all;
     for (std::size_t k = 0; k <= n_bins; ++k) all.add(bins[k], counts[k]);
-    Cut best;
+    ColumnCut best;
     if (!(all.sum.hessian > 0.0)) return best;
     const double score_before = all.score(rules.l2);
     Side left;

@@ -18,16 +18,15 @@ constexpr std::size_t rows_per_task = 1024;
 }  // namespace
 
 template <Design D>
-TreeOptimizer<D>::TreeOptimizer(const D& rows, const Scaling& scaling, std::span<const float> squared_norms,
-                                const Targets& targets, const Topology& topology, std::unique_ptr<Leaves> leaves,
-                                const OptimizerOptions& options)
-    : rows_(rows), scaling_(scaling), targets_(targets), topology_(topology), leaves_(std::move(leaves)),
-      solver_(rows, scaling, squared_norms, targets.weights, options), sorted_(targets.weights, topology.n_leaves()),
-      other_leaf_(rows.n_rows), other_loss_(rows.n_rows) {
-    state_.splits.weights.resize(topology_.n_splits * rows.width());
+TreeOptimizer<D>::TreeOptimizer(const TrainingTable& table, const Scaling& scaling, const Targets& targets,
+                                const Topology& topology, std::unique_ptr<Leaves> leaves, const OptimizerOptions& options)
+    : rows_(std::get<D>(table.rows())), scaling_(scaling), targets_(targets), topology_(topology), leaves_(std::move(leaves)),
+      solver_(table, scaling, targets.weights, options), sorted_(targets.weights, topology.n_leaves()), other_leaf_(rows_.n_rows),
+      other_loss_(rows_.n_rows) {
+    state_.splits.weights.resize(topology_.n_splits * rows_.width());
     state_.splits.bias.resize(topology_.n_splits);
-    state_.leaf_of.resize(rows.n_rows);
-    state_.loss_of.resize(rows.n_rows);
+    state_.leaf_of.resize(rows_.n_rows);
+    state_.loss_of.resize(rows_.n_rows);
     state_.leaves = leaves_->table();
     sort_rows();
 }
@@ -210,7 +209,7 @@ bool TreeOptimizer<D>::solve_node(std::size_t node, std::uint64_t sweep, bool is
     double new_bias = bias(node);
     if (care.rows.empty() && !is_guarded) {  // any split is as good; the present one is kept
         if (solver_.most_weights() == 0) return false;
-        scaling_.keep_largest(solver_.most_weights(), w, new_bias);
+        solver_.keep_to_limit(w, new_bias);
     } else {
         // The root has all threads to itself; the splits below share them.
         solver_.propose({node, sweep, topology_.depth[node] == 0 ? n_threads() : 1}, care, w, new_bias);
@@ -231,8 +230,8 @@ std::vector<std::int32_t> TreeOptimizer<D>::nodes_to_solve(std::size_t depth, bo
         const auto node = static_cast<std::size_t>(number);
         if (is_guarded || count_reach(node) > 0) nodes.push_back(number);
         // Rows may come later, and a guard may then keep the split as it is.
-        else if (solver_.most_weights() > 0)
-            scaling_.keep_largest(solver_.most_weights(), hyperplane(node), bias(node));
+        else
+            solver_.keep_to_limit(hyperplane(node), bias(node));
     }
     std::ranges::stable_sort(nodes, std::greater{},
                              [&](std::int32_t node) { return count_reach(static_cast<std::size_t>(node)); });

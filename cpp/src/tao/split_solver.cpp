@@ -11,6 +11,7 @@
 #include "gathered_rows.hpp"
 #include "spinney/parallel.hpp"
 #include "spinney/solve_axis.hpp"
+#include "spinney/solve_column.hpp"
 #include "streams.hpp"
 
 namespace spinney {
@@ -23,14 +24,24 @@ constexpr std::size_t rows_ahead = 8;
 }  // namespace
 
 template <Design D>
+SplitSolver<D>::SplitSolver(const TrainingTable& table, const Scaling& scaling, std::span<const double> sample_weights,
+                            const OptimizerOptions& options)
+    : rows_(std::get<D>(table.rows())), scaling_(scaling),
+      norms_(rows_.n_features > options.solver.newton_limit ? table.squared_norms(scaling, options.n_threads) : nullptr),
+      coded_(!is_sparse<D> && options.split == SplitKind::axis ? &table.codes(options.n_threads) : nullptr),
+      sample_weights_(sample_weights), options_(options) {}
+
+template <Design D>
 void SplitSolver<D>::propose(const SplitTask& task, const CarePoints& care, std::span<float> w, double& bias) const {
     if (care.are_one_sided()) {
         std::ranges::fill(w, 0.0F);
         bias = !care.labels.empty() && care.labels[0] > 0 ? 1.0 : -1.0;
+    } else if (coded_ != nullptr) {
+        solve_in_table(task, care, w, bias);
     } else if (draws_columns()) {
         solve_in_columns(columns_of(task.node), task, care, w, bias);
     } else {
-        solve(View<D>{rows_, scaling_, norms_, care.rows}, task, care, w, bias);
+        solve(View<D>{rows_, scaling_, norms(), care.rows}, task, care, w, bias);
     }
 }
 
@@ -42,6 +53,40 @@ void SplitSolver<D>::solve(const View<Any>& view, const SplitTask& task, const C
         solve_axis_split(view, care, w, bias);
     else
         solve_surrogate(view, task, care, w, bias);
+}
+
+/// The least value of [S] eq. (4) over the columns of a table, with sets of levels and a side for missing values. A column takes
+/// part if any of its coordinates is drawn.
+template <Design D>
+void SplitSolver<D>::solve_in_table(const SplitTask& task, const CarePoints& care, std::span<float> w, double& bias) const {
+    std::vector<std::uint8_t> wanted(coded_->n_columns(), draws_columns() ? 0 : 1);
+    if (draws_columns())
+        for (std::uint32_t coordinate : columns_of(task.node)) wanted[coded_->column_of[coordinate]] = 1;
+    if constexpr (!is_sparse<D>) {
+        const ColumnSplit split =
+            solve_column(rows_, *coded_, {care.rows, care.labels, care.weights}, options_.solver.alpha, wanted, task.n_threads);
+        std::ranges::fill(w, 0.0F);
+        for (std::size_t k = 0; k < split.plane.columns.size(); ++k) w[split.plane.columns[k]] = split.plane.weights[k];
+        bias = split.plane.bias;
+    }
+}
+
+template <Design D>
+bool SplitSolver<D>::reads_one_column(std::span<const float> w) const {
+    std::size_t n_columns = 0;
+    for (std::size_t j = 0, last = coded_->n_columns(); j < coded_->column_of.size(); ++j) {
+        if (w[j] == 0.0F || coded_->column_of[j] == last) continue;
+        last = coded_->column_of[j];
+        ++n_columns;
+    }
+    return n_columns <= 1;
+}
+
+/// An axis-aligned split may have several weights in one column of a table.
+template <Design D>
+void SplitSolver<D>::keep_to_limit(std::span<float> w, double& bias) const {
+    if (most_weights() == 0 || (coded_ != nullptr && reads_one_column(w))) return;
+    scaling_.keep_largest(most_weights(), w, bias);
 }
 
 /// The least value of [S] eq. (4), found by enumeration ([F] section 3, "axis-aligned splits").

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace spinney {
 
@@ -20,6 +22,23 @@ struct RowRange {
 
 [[nodiscard]] inline RowRange rows_of_block(std::size_t block, std::size_t n_rows) {
     return {block * table_block, std::min(n_rows, (block + 1) * table_block)};
+}
+
+/// visit(first, last) for the places of the rows of each block in a list of row numbers, in which all rows of a block come before
+/// those of the next one.
+template <class Visit>
+void for_each_block_segment(std::span<const std::uint32_t> rows, const Visit& visit) {
+    for (std::size_t first = 0; first < rows.size();) {
+        const std::size_t end_row = (rows[first] / table_block + 1) * table_block;
+        const auto rest = rows.subspan(first);
+        const auto here =
+            rows.back() < end_row
+                ? rest.size()
+                : static_cast<std::size_t>(
+                      std::ranges::partition_point(rest, [&](std::uint32_t row) { return row < end_row; }) - rest.begin());
+        visit(first, first + here);
+        first += here;
+    }
 }
 
 }  // namespace spinney

@@ -37,6 +37,18 @@ struct GradientSum {
 /// Where the bins of each column lie in a histogram: begin[j] .. begin[j + 1], the last of them for missing values.
 [[nodiscard]] std::vector<std::size_t> histogram_begin(const Codes& codes);
 
+/// Weight of the rows that want to go to each side of a split.
+struct Pull {
+    double left = 0.0, right = 0.0;
+    Pull& operator+=(const Pull& other) {
+        left += other.left;
+        right += other.right;
+        return *this;
+    }
+    [[nodiscard]] bool is_empty() const { return left == 0.0 && right == 0.0; }
+    bool operator==(const Pull&) const = default;
+};
+
 /// Numbers of the rows of a node, ascending; nothing stands for all rows.
 using NodeRows = std::optional<std::span<const std::uint32_t>>;
 
@@ -51,6 +63,12 @@ void check_node_rows(const NodeRows& rows, std::size_t n_rows);
 [[nodiscard]] std::vector<double> label_histogram(const Codes& codes, std::span<const std::int32_t> labels,
                                                   std::span<const double> weights, std::size_t n_classes, const NodeRows& rows,
                                                   std::size_t n_threads);
+
+/// Pull of rows in each bin of some columns (a flag each); bins of other columns stay empty. Rows are listed block after block,
+/// with labels (-1 left, 1 right) and weights by their places in the list.
+[[nodiscard]] std::vector<Pull> pull_histogram(const Codes& codes, std::span<const std::uint8_t> wanted,
+                                               std::span<const std::uint32_t> rows, std::span<const std::int8_t> labels,
+                                               std::span<const double> weights, std::size_t n_threads);
 
 /// Number of rows in each bin. A pass of its own: counted beside gradients it would double their time.
 [[nodiscard]] std::vector<std::uint32_t> count_histogram(const Codes& codes, const NodeRows& rows, std::size_t n_threads);

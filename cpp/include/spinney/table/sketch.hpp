@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "spinney/design.hpp"
+#include "spinney/table/columns.hpp"
 
 namespace spinney {
 
@@ -43,9 +44,17 @@ class SketchStack {
     std::vector<Level> levels_;
 };
 
-/// Sketches of all columns. Rows of weight 0 and missing values (NaN) do not count. Depends on the order of the rows, and not
-/// on the number of threads or on the storage of the rows. Throws if a value is infinite.
+/// Sketches of all columns that are numbers; those of levels stay empty. Rows of weight 0 and missing values (NaN, or a flag)
+/// do not count. Depends on the order of the rows, and not on the number of threads or on the storage of the rows. Throws if a
+/// value is infinite. Of sparse rows every coordinate is a column.
 template <Design D>
-[[nodiscard]] std::vector<Sketch> column_sketches(const D& rows, std::span<const double> weights, std::size_t n_threads);
+[[nodiscard]] std::vector<Sketch> column_sketches(const D& rows, std::span<const TableColumn> columns,
+                                                  std::span<const double> weights, std::size_t n_threads);
+
+/// The same where every coordinate is a column.
+template <Design D>
+[[nodiscard]] std::vector<Sketch> column_sketches(const D& rows, std::span<const double> weights, std::size_t n_threads) {
+    return column_sketches(rows, plain_columns(rows.n_features), weights, n_threads);
+}
 
 }  // namespace spinney

@@ -40,8 +40,9 @@ struct Objective {
 template <Design D>
 class TreeOptimizer {
   public:
-    TreeOptimizer(const D& rows, const Scaling& scaling, std::span<const float> squared_norms, const Targets& targets,
-                  const Topology& topology, std::unique_ptr<Leaves> leaves, const OptimizerOptions& options);
+    /// Table and scaling are borrowed.
+    TreeOptimizer(const TrainingTable& table, const Scaling& scaling, const Targets& targets, const Topology& topology,
+                  std::unique_ptr<Leaves> leaves, const OptimizerOptions& options);
 
     /// Draws every split from the root down, each from the rows that the splits above send it.
     void draw_splits(const Start& start);

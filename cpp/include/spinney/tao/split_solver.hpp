@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "spinney/solve_linear.hpp"
+#include "spinney/table/training_table.hpp"
 #include "spinney/tao/care_points.hpp"
 
 namespace spinney {
@@ -33,15 +35,16 @@ struct SplitTask {
 template <Design D>
 class SplitSolver {
   public:
-    /// All but the options is borrowed; `squared_norms` may be empty where no solver asks for them.
-    SplitSolver(const D& rows, const Scaling& scaling, std::span<const float> squared_norms,
-                std::span<const double> sample_weights, const OptimizerOptions& options)
-        : rows_(rows), scaling_(scaling), norms_(squared_norms), sample_weights_(sample_weights), options_(options) {}
+    /// All but the options is borrowed.
+    SplitSolver(const TrainingTable& table, const Scaling& scaling, std::span<const double> sample_weights,
+                const OptimizerOptions& options);
 
     [[nodiscard]] const OptimizerOptions& options() const { return options_; }
     /// Non-zero weights that a split may have; 0 for any number.
     [[nodiscard]] std::size_t most_weights() const { return options_.split == SplitKind::axis ? 1 : options_.solver.max_weights; }
     void limit_weights(std::size_t count) { options_.solver.max_weights = count; }
+    /// Drops the weights of a split that it may not have.
+    void keep_to_limit(std::span<float> w, double& bias) const;
     /// Columns that a split may use, ascending: the same in every sweep.
     [[nodiscard]] std::vector<std::uint32_t> columns_of(std::size_t node) const;
 
@@ -66,17 +69,23 @@ class SplitSolver {
     void solve(const View<Any>& view, const SplitTask& task, const CarePoints& care, std::span<float> w, double& bias) const;
     template <Design Any>
     void solve_axis_split(const View<Any>& view, const CarePoints& care, std::span<float> w, double& bias) const;
+    void solve_in_table(const SplitTask& task, const CarePoints& care, std::span<float> w, double& bias) const;
+    [[nodiscard]] bool reads_one_column(std::span<const float> w) const;
     template <Design Any>
     void solve_surrogate(const View<Any>& view, const SplitTask& task, const CarePoints& care, std::span<float> w,
                          double& bias) const;
     void solve_in_columns(std::span<const std::uint32_t> columns, const SplitTask& task, const CarePoints& care,
                           std::span<float> w, double& bias) const;
     [[nodiscard]] double cost(const CarePoints& care, std::span<const float> w, double bias) const;
+    [[nodiscard]] std::span<const float> norms() const {
+        return norms_ ? std::span<const float>(*norms_) : std::span<const float>();
+    }
     [[nodiscard]] bool draws_columns() const { return options_.max_features > 0 && options_.max_features < rows_.n_features; }
 
     const D& rows_;
     const Scaling& scaling_;
-    std::span<const float> norms_;
+    std::shared_ptr<const std::vector<float>> norms_;  ///< none where no solver asks for them
+    const CodedColumns* coded_;                        ///< of dense rows under axis-aligned splits; else none
     std::span<const double> sample_weights_;
     OptimizerOptions options_;
 };
