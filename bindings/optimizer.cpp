@@ -46,8 +46,8 @@ auto care_points(Optimizer& self, std::size_t node) {
 }
 
 /// Leaf of each row, -1 for rows of no weight.
-auto leaf_of(const Optimizer& self) {
-    const auto& ranks = self.state().leaf_of;
+auto leaf_of(Optimizer& self) {
+    const auto ranks = self.run([](auto& tree) { return tree.leaf_of(); });
     const auto members = self.ask([](const auto& tree) { return tree.members(); });
     std::vector<std::int32_t> nodes(ranks.size(), -1);
     for (std::uint32_t row : members) nodes[row] = static_cast<std::int32_t>(self.topology().leaf_node[ranks[row]]);
@@ -55,9 +55,9 @@ auto leaf_of(const Optimizer& self) {
 }
 
 /// Rows that reach each node.
-auto reach(const Optimizer& self) {
+auto reach(Optimizer& self) {
     std::vector<std::int64_t> counts(self.topology().n_nodes());
-    self.ask([&](const auto& tree) {
+    self.run([&](auto& tree) {
         for (std::size_t node = 0; node < counts.size(); ++node) counts[node] = static_cast<std::int64_t>(tree.count_reach(node));
     });
     return to_numpy(std::move(counts));

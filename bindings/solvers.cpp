@@ -8,6 +8,7 @@
 #include "interrupt.hpp"
 #include "rows.hpp"
 #include "spinney/solve_axis.hpp"
+#include "spinney/solve_column.hpp"
 #include "spinney/solve_linear.hpp"
 #include "task.hpp"
 
@@ -75,6 +76,30 @@ auto axis_split(const Rows& rows, const Vector<std::int8_t>& labels, const Vecto
     return std::make_tuple(split.feature, split.sign, split.bias, split.cost);
 }
 
+auto column_split(const Rows& rows, const Vector<std::int8_t>& labels, const Vector<double>& weights, double alpha,
+                  std::size_t n_threads) {
+    ColumnSplit split;
+    run_stoppable([&] {
+        std::visit(
+            [&]<class D>(const D& d) {
+                check_row_count(d.n_rows);
+                if (labels.shape(0) != d.n_rows || weights.shape(0) != d.n_rows)
+                    throw std::invalid_argument("labels and weights must agree with the rows");
+                if constexpr (is_sparse<D>) {
+                    throw std::invalid_argument("sparse rows have no columns of a table; give dense ones");
+                } else {
+                    const CodedColumns& coded = rows.table->codes(n_threads);
+                    const std::vector<std::uint8_t> wanted(coded.n_columns(), 1);
+                    split =
+                        solve_column(d, coded, {all_rows(d.n_rows), span_of(labels), span_of(weights)}, alpha, wanted, n_threads);
+                }
+            },
+            rows.design);
+    });
+    return std::make_tuple(to_numpy(std::move(split.plane.columns)), to_numpy(std::move(split.plane.weights)), split.plane.bias,
+                           split.cost);
+}
+
 }  // namespace
 
 void bind_solvers(nb::module_& m) {
@@ -84,6 +109,8 @@ void bind_solvers(nb::module_& m) {
           "Weighted logistic regression with an l1 penalty from zero weights: raw weights and bias.");
     m.def("axis_split", &axis_split, nb::arg("rows"), array_arg("labels"), array_arg("weights"), nb::arg("alpha"),
           "Exact axis-aligned split: feature (-1 for none), weight, bias and cost.");
+    m.def("column_split", &column_split, nb::arg("rows"), array_arg("labels"), array_arg("weights"), nb::arg("alpha"),
+          nb::arg("n_threads"), "Exact split by one column of a table: coordinates, weights, bias and cost.");
 }
 
 }  // namespace spinney::python

@@ -38,8 +38,8 @@ Optimizer::Optimizer(const Rows& rows, const Vector<double>& mean, const Vector<
 }
 
 const TreeState& Optimizer::kept() const {
-    if (kept_.leaf_of.empty()) throw std::logic_error("nothing was kept yet; call keep() first");
-    return kept_;
+    if (!kept_) throw std::logic_error("nothing was kept yet; call keep() first");
+    return *kept_;
 }
 
 }  // namespace spinney::python

@@ -61,7 +61,7 @@ class Optimizer {
     std::optional<Scaling> scaling_;
     std::shared_ptr<const std::vector<float>> norms_;  ///< of use to linear leaves alone
     ForEachDesign<TreeOf>::Variant tree_;
-    TreeState kept_;
+    std::optional<TreeState> kept_;
 };
 
 }  // namespace spinney::python

@@ -76,11 +76,11 @@ void reduced_sets_part_the_rows() {
         weights[n] = random.below(4);
         leaf_of[n] = random.below(static_cast<std::uint32_t>(topology.n_leaves()));
     }
-    RowsByLeaf sorted(weights, topology.n_leaves());
-    sorted.sort([&](std::uint32_t row) { return leaf_of[row]; });
+    RowsByLeaf sorted(weights);
+    sorted.sort(topology.n_leaves(), [&](std::uint32_t row) { return leaf_of[row]; }, 1);
     std::size_t n_rows = 0;
     for (std::size_t leaf = 0; leaf < topology.n_leaves(); ++leaf) {
-        const auto rows = sorted.in_leaf(leaf);
+        const auto rows = sorted.in_leaf(leaf).of_block(0);
         n_rows += rows.size();
         expect(std::ranges::is_sorted(rows), "rows of a leaf in their order");
         for (std::uint32_t row : rows) expect(leaf_of[row] == leaf && weights[row] > 0.0, "row of the leaf");
@@ -88,9 +88,9 @@ void reduced_sets_part_the_rows() {
     expect_equal(n_rows, sorted.members().size(), "all rows of weight");
     for (std::size_t node = 0; node < topology.n_nodes(); ++node) {
         if (topology.is_leaf(node)) continue;
-        const auto left = sorted.below(topology, static_cast<std::size_t>(topology.left[node]));
-        const auto right = sorted.below(topology, static_cast<std::size_t>(topology.right[node]));
-        const auto all = sorted.below(topology, node);
+        const auto left = sorted.below(topology, static_cast<std::size_t>(topology.left[node])).of_block(0);
+        const auto right = sorted.below(topology, static_cast<std::size_t>(topology.right[node])).of_block(0);
+        const auto all = sorted.below(topology, node).of_block(0);
         expect(left.data() == all.data() && left.data() + left.size() == right.data() && left.size() + right.size() == all.size(),
                "children side by side");
     }

@@ -178,11 +178,11 @@ TreeOptimizer<DenseRows> optimized(const Data& data, const Targets& targets, std
 void a_new_loss_is_minimised_by_the_optimiser() {
     const Data data;
     constexpr double quantile = 0.8;
-    const auto tree = optimized(data, data.of_values(), std::make_unique<QuantileLeaves>(data.of_values(), 4, quantile));
+    auto tree = optimized(data, data.of_values(), std::make_unique<QuantileLeaves>(data.of_values(), 4, quantile));
     for (std::size_t leaf = 0; leaf < 4; ++leaf) {
         double below = 0.0, up_to = 0.0, total = 0.0;
         for (std::size_t row = 0; row < n_rows; ++row) {
-            if (tree.state().leaf_of[row] != leaf) continue;
+            if (tree.leaf_of()[row] != leaf) continue;
             const double difference = data.values[row] - tree.state().leaves.values[leaf];
             below += difference < 0.0 ? data.weights[row] : 0.0;
             up_to += difference <= 0.0 ? data.weights[row] : 0.0;

@@ -87,19 +87,25 @@ struct Setting {
         return linear_leaves(rows, scaling, norms, wanted, n_leaves, options);
     }
     [[nodiscard]] TreeOptimizer<D> optimizer(Goal goal, SplitKind split, std::size_t n_threads, const Topology& topology,
-                                             std::size_t max_features = 0) const {
+                                             std::size_t max_features = 0, std::shared_ptr<RowState> state = nullptr) const {
         OptimizerOptions options;
         options.max_features = max_features;
         options.split = split;
         options.solver.alpha = 0.2;
         options.n_threads = n_threads;
         options.seed = 7;
-        return {tables.emplace_back(rows), scaling, targets(goal), topology, leaves(goal, topology.n_leaves()), options};
+        return {tables.emplace_back(rows),         scaling, targets(goal),   topology,
+                leaves(goal, topology.n_leaves()), options, std::move(state)};
     }
 };
 
+template <class T>
+std::vector<T> copied(std::span<const T> values) {
+    return {values.begin(), values.end()};
+}
+
 template <Design D>
-double value(const TreeOptimizer<D>& tree) {
+double value(TreeOptimizer<D>& tree) {
     const Objective found = tree.objective();
     return found.loss + found.penalty;
 }
@@ -137,7 +143,7 @@ void guarded_steps_never_raise_the_objective() {
 
 /// Leaf rank of a row by the plain rule, from a node.
 template <Design D>
-std::size_t plain_leaf(const Setting<D>& setting, const TreeOptimizer<D>& tree, std::size_t n, std::size_t node) {
+std::size_t plain_leaf(const Setting<D>& setting, TreeOptimizer<D>& tree, std::size_t n, std::size_t node) {
     const Topology& shape = tree.topology();
     while (!shape.is_leaf(node)) {
         const auto split = static_cast<std::size_t>(shape.split_of_node[node]);
@@ -164,7 +170,7 @@ void expect_rows_in_their_leaves(const Setting<D>& setting) {
             sweep_once(tree, sweep, is_guarded);
             double errors = 0.0;
             for (std::size_t n = 0; n < setting.x.n_rows; ++n) {
-                const std::size_t leaf = tree.state().leaf_of[n];
+                const std::size_t leaf = tree.leaf_of()[n];
                 expect_equal(leaf, plain_leaf(setting, tree, n, 0), "every row is in the leaf it walks to");
                 const auto fractions = tree.state().leaves.values.begin() + static_cast<std::ptrdiff_t>(3 * leaf);
                 const auto label = std::max_element(fractions, fractions + 3) - fractions;
@@ -188,7 +194,7 @@ void balanced_start_halves_the_weight() {
     double total = 0.0;
     for (std::size_t n = 0; n < 1000; ++n) {
         total += setting.weights[n];
-        if (tree.state().leaf_of[n] == 0) left += setting.weights[n];
+        if (tree.leaf_of()[n] == 0) left += setting.weights[n];
     }
     expect_near(left / total, 0.5, 0.01, "weight on the left");
 }
@@ -246,10 +252,11 @@ void restore_brings_the_kept_tree_back() {
     tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
     const TreeState kept = tree.state();
     const double before = value(tree);
+    const auto leaves_before = copied(tree.leaf_of());
     sweep_once(tree, 1, false);
     tree.restore(kept);
     expect_equal(value(tree), before, "objective");
-    expect_equal(tree.state().leaf_of, kept.leaf_of, "leaves of the rows");
+    expect_equal(copied(tree.leaf_of()), leaves_before, "leaves of the rows");
     expect_equal(tree.state().splits.weights, kept.splits.weights, "hyperplanes");
 }
 
@@ -258,8 +265,6 @@ void expect_same_states(const TreeState& found, const TreeState& wanted) {
     expect_equal(found.splits.bias, wanted.splits.bias, "biases");
     expect_equal(found.leaves.values, wanted.leaves.values, "leaf values");
     expect_equal(found.leaves.weights, wanted.leaves.weights, "leaf weights");
-    expect_equal(found.leaf_of, wanted.leaf_of, "leaves of the rows");
-    expect_equal(found.loss_of, wanted.loss_of, "losses of the rows");
 }
 
 template <Design D>
@@ -286,6 +291,51 @@ void threads_change_no_bit() {
         expect_same_for_any_threads(dense, Goal::errors, SplitKind::axis);
         expect_same_for_any_threads(sparse, Goal::errors, SplitKind::axis);
     }
+}
+
+/// Two trees that share what they know of the rows, one step each in turn, told or not where the rows are.
+template <Design D>
+void expect_turns_change_nothing(const Setting<D>& setting, SplitKind split) {
+    const auto state = std::make_shared<RowState>(setting.weights);
+    for (bool is_told : {false, true}) {
+        std::vector<TreeState> alone, in_turns;
+        for (bool shares : {false, true}) {
+            auto first = setting.optimizer(Goal::log_loss, split, 1, complete(3), 0, shares ? state : nullptr);
+            auto second = setting.optimizer(Goal::values, split, 1, lopsided(), 0, shares ? state : nullptr);
+            first.draw_splits({.kind = StartKind::balanced, .length = start_length});
+            auto leaf_of = copied(first.leaf_of());
+            second.draw_splits({.kind = StartKind::supervised, .length = start_length});
+            for (std::uint64_t sweep = 1; sweep <= 3; ++sweep) {
+                if (is_told) first.take_turn(std::span<const std::uint32_t>(leaf_of), first.state().leaves);
+                sweep_once(first, sweep, sweep == 3);
+                leaf_of = copied(first.leaf_of());
+                sweep_once(second, sweep, sweep == 3);
+            }
+            expect_equal(second.count_reach(0), first.count_reach(0), "both have all rows");
+            (shares ? in_turns : alone) = std::vector<TreeState>{first.state(), second.state()};
+        }
+        for (std::size_t i = 0; i < 2; ++i) expect_same_states(in_turns[i], alone[i]);
+    }
+}
+
+void trees_may_take_turns() {
+    for (SplitKind split : {SplitKind::oblique, SplitKind::axis}) {
+        expect_turns_change_nothing(Setting<DenseRows>(700, 5, 1), split);
+        expect_turns_change_nothing(Setting<SparseRows>(700, 5, 2), split);
+    }
+}
+
+/// More rows than a block has: a pass over blocks by three threads, and rows of one leaf in several blocks.
+void rows_lie_in_blocks() {
+    const Setting<DenseRows> setting(2 * table_block + 500, 3, 1);
+    for (SplitKind split : {SplitKind::oblique, SplitKind::axis})
+        for (Goal goal : {Goal::log_loss, Goal::values, Goal::linear_classes}) expect_same_for_any_threads(setting, goal, split);
+    auto tree = setting.optimizer(Goal::errors, SplitKind::axis, 1, complete(3));
+    tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
+    sweep_once(tree, 1, false);
+    for (std::size_t n = 0; n < setting.x.n_rows; n += 7)
+        expect_equal(static_cast<std::size_t>(tree.leaf_of()[n]), plain_leaf(setting, tree, n, 0),
+                     "a row is in the leaf it walks to");
 }
 
 /// The state of a tree whose rows are padded.
@@ -333,8 +383,6 @@ void expect_looking_ahead_changes_nothing(const Setting<D>& setting, const Topol
     }
     for (std::size_t way : {1U, 2U}) {
         expect_equal(found[0].splits.weights, found[way].splits.weights, "hyperplanes");
-        expect_equal(found[0].leaf_of, found[way].leaf_of, "leaves of the rows");
-        expect_equal(found[0].loss_of, found[way].loss_of, "losses of the rows");
     }
 }
 
@@ -385,7 +433,7 @@ void expect_zero_weight_is_left_out(Setting<D> whole, std::size_t max_features) 
             expect_equal(all.state().leaves.weights, few.state().leaves.weights, "leaf weights");
             expect_equal(value(all), value(few), "objective");
             for (std::size_t i = 0; i < kept.size(); ++i)
-                expect_equal(all.state().leaf_of[kept[i]], few.state().leaf_of[i], "leaves of the rows");
+                expect_equal(all.leaf_of()[kept[i]], few.leaf_of()[i], "leaves of the rows");
         }
 }
 
@@ -450,8 +498,8 @@ void expect_resumes(const Setting<D>& setting, Goal goal, SplitKind split, const
         auto copy = setting.optimizer(goal, split, 1, topology);
         copy.resume(first.state().splits, first.state().leaves, first.fitted());
         for (auto* tree : {&second, &copy}) {
-            expect_equal(tree->state().leaf_of, first.state().leaf_of, "leaves of the rows");
-            expect_equal(tree->state().loss_of, first.state().loss_of, "losses of the rows");
+            expect_equal(copied(tree->leaf_of()), copied(first.leaf_of()), "leaves of the rows");
+            expect_equal(copied(tree->loss_of()), copied(first.loss_of()), "losses of the rows");
             sweep_once(*tree, sweep + 1, false);
             sweep_once(*tree, sweep + 2, true);
         }
@@ -489,7 +537,9 @@ void one_leaf_is_a_tree() {
 }  // namespace
 
 std::vector<Test> optimizer_tests() {
-    return {{"guarded steps never raise the objective", guarded_steps_never_raise_the_objective},
+    return {{"trees may take turns", trees_may_take_turns},
+            {"rows lie in blocks, whatever the threads", rows_lie_in_blocks},
+            {"guarded steps never raise the objective", guarded_steps_never_raise_the_objective},
             {"padding changes no bit", padding_changes_no_bit},
             {"leaves partition the rows", leaves_partition_the_rows},
             {"a balanced start halves the weight", balanced_start_halves_the_weight},

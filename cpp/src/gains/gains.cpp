@@ -13,8 +13,9 @@ namespace spinney {
 namespace {
 
 RowsByLeaf sort_rows(const Topology& shape, std::span<const std::int32_t> leaf_nodes, std::span<const double> weights) {
-    RowsByLeaf sorted(weights, shape.n_leaves());
-    sorted.sort([&](std::uint32_t row) { return shape.first_leaf[static_cast<std::size_t>(leaf_nodes[row])]; });
+    RowsByLeaf sorted(weights, std::max<std::size_t>(weights.size(), 1));  // in one block
+    sorted.sort(
+        shape.n_leaves(), [&](std::uint32_t row) { return shape.first_leaf[static_cast<std::size_t>(leaf_nodes[row])]; }, 1);
     return sorted;
 }
 
@@ -99,8 +100,8 @@ class Judge {
         const auto first = static_cast<std::size_t>(tree_.splits.indptr[node]);
         const auto columns = csr_row(tree_.splits.indices, tree_.splits.indptr, node);
         if (!(sums_.weight[left] > 0.0 && sums_.weight[right] > 0.0) || columns.empty()) return;
-        Judged judged{node, sorted_.below(shape_, node), columns, csr_row(tree_.splits.weights, tree_.splits.indptr, node),
-                      std::vector<double>(task_.n_outputs)};
+        Judged judged{node, sorted_.below(shape_, node).of_block(0), columns,
+                      csr_row(tree_.splits.weights, tree_.splits.indptr, node), std::vector<double>(task_.n_outputs)};
         double squared = 0.0;
         for (std::size_t k = 0; k < task_.n_outputs; ++k) {
             judged.direction[k] = sums_.mean(right, k) - sums_.mean(left, k);
@@ -131,8 +132,8 @@ class Judge {
             const auto first = static_cast<std::size_t>(tree_.leaves.indptr[row]);
             const auto columns = csr_row(tree_.leaves.indices, tree_.leaves.indptr, row);
             if (columns.empty()) continue;
-            Judged judged{node, sorted_.below(shape_, node), columns, csr_row(tree_.leaves.weights, tree_.leaves.indptr, row),
-                          std::vector<double>(task_.n_outputs)};
+            Judged judged{node, sorted_.below(shape_, node).of_block(0), columns,
+                          csr_row(tree_.leaves.weights, tree_.leaves.indptr, row), std::vector<double>(task_.n_outputs)};
             judged.direction[k] = 1.0;
             share(judged, entry_of_column, tree_.splits.indices.size() + first, [&](const ColumnMoments& moments) {
                 double c = 0.0;

@@ -12,6 +12,8 @@
 #include "spinney/parallel.hpp"
 #include "spinney/solve_axis.hpp"
 #include "spinney/solve_column.hpp"
+#include "spinney/table/block.hpp"
+#include "spinney/tao/typed_splits.hpp"
 #include "streams.hpp"
 
 namespace spinney {
@@ -106,12 +108,8 @@ void SplitSolver<D>::solve_surrogate(const View<Any>& view, const SplitTask& tas
                                      double& bias) const {
     // Loss differences have any unit; the surrogate sees weights whose sum is that of the sample weights,
     // so that alpha means the same at every node and under every loss.
-    double sample_weight = 0.0;
-    double total = 0.0;
-    for (std::size_t i = 0; i < care.rows.size(); ++i) {
-        sample_weight += sample_weights_[care.rows[i]];
-        total += care.weights[i];
-    }
+    const double sample_weight = sum_by_block(care.rows, [&](std::size_t i) { return sample_weights_[care.rows[i]]; });
+    const double total = sum_by_block(care.rows, [&](std::size_t i) { return care.weights[i]; });
     std::vector<double> weights(care.weights);
     for (double& weight : weights) weight *= sample_weight / total;
     LinearOptions solver = options_.solver;
@@ -168,21 +166,21 @@ double SplitSolver<D>::penalty(std::span<const float> w) const {
 /// [S] eq. (4): weighted 0/1 loss of the pseudo-labels + penalty, the share of the objective that depends on the split.
 template <Design D>
 double SplitSolver<D>::cost(const CarePoints& care, std::span<const float> w, double bias) const {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < care.rows.size(); ++i) {
-        check_stop_at(i);
+    const SideOf<D> side(rows_, w, bias);
+    const double sum = sum_by_block(care.rows, [&](std::size_t i) {
         rows_.prefetch(care.rows[std::min(i + rows_ahead, care.rows.size() - 1)]);
-        const bool is_right = rows_.dot(care.rows[i], w.data()) + bias >= 0.0;
-        if (is_right != (care.labels[i] > 0)) sum += care.weights[i];
-    }
+        return side.is_right(care.rows[i]) != (care.labels[i] > 0) ? care.weights[i] : 0.0;
+    });
     return sum + penalty(w);
 }
 
 template <Design D>
 double SplitSolver<D>::prefer_constant(const CarePoints& care, std::span<float> w, double& bias) const {
-    double wants_left = 0.0;
-    double wants_right = 0.0;
-    for (std::size_t i = 0; i < care.rows.size(); ++i) (care.labels[i] < 0 ? wants_left : wants_right) += care.weights[i];
+    const auto weight_of = [&](bool is_right) {
+        return sum_by_block(care.rows, [&](std::size_t i) { return (care.labels[i] > 0) == is_right ? care.weights[i] : 0.0; });
+    };
+    const double wants_left = weight_of(false);
+    const double wants_right = weight_of(true);
     const double of_candidate = cost(care, w, bias);
     const double of_constant = std::min(wants_left, wants_right);  // [S] eq. (4) at w = 0
     if (of_constant > of_candidate) return of_candidate;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "spinney/parallel.hpp"
+
 namespace spinney {
 
 /// Rows of a block, all but the last. Part of what a fitted model depends on: another size gives other bits. Measured: 4096
@@ -39,6 +41,19 @@ void for_each_block_segment(std::span<const std::uint32_t> rows, const Visit& vi
         visit(first, first + here);
         first += here;
     }
+}
+
+/// Sum of term(i) over the places of such a list.
+template <class Term>
+[[nodiscard]] double sum_by_block(std::span<const std::uint32_t> rows, const Term& term) {
+    double sum = 0.0;
+    for_each_block_segment(rows, [&](std::size_t first, std::size_t last) {
+        double block = 0.0;
+        for (std::size_t i = first; i < last; ++i) block += term(i);
+        check_stop_after(last - first);
+        sum += block;
+    });
+    return sum;
 }
 
 }  // namespace spinney

@@ -9,26 +9,19 @@
 #include <vector>
 
 #include "spinney/leaf.hpp"
-#include "spinney/rows_by_leaf.hpp"
 #include "spinney/tao/care_points.hpp"
+#include "spinney/tao/row_state.hpp"
 #include "spinney/tao/split_solver.hpp"
 #include "spinney/tao/start.hpp"
+#include "spinney/tao/typed_splits.hpp"
 #include "spinney/tree.hpp"
 
 namespace spinney {
 
-/// Splits of a tree as full hyperplanes over raw features, one row a split, each as wide as the rows of the table.
-struct SplitTable {
-    std::vector<float> weights;
-    std::vector<double> bias;
-};
-
-/// Everything a step can change; copied to keep the best tree seen.
+/// All that a step decides; copied to keep the best tree seen. Where rows are and what they lose follows from it.
 struct TreeState {
     SplitTable splits;
     LeafTable leaves;
-    std::vector<std::uint32_t> leaf_of;  ///< rank of the leaf each row is in; 0 for rows of no weight
-    std::vector<double> loss_of;         ///< loss of each row there
 };
 
 struct Objective {
@@ -40,9 +33,10 @@ struct Objective {
 template <Design D>
 class TreeOptimizer {
   public:
-    /// Table and scaling are borrowed.
+    /// Table and scaling are borrowed. Trees of the same rows and weights may share a row state if they take turns; without one
+    /// the tree gets its own.
     TreeOptimizer(const TrainingTable& table, const Scaling& scaling, const Targets& targets, const Topology& topology,
-                  std::unique_ptr<Leaves> leaves, const OptimizerOptions& options);
+                  std::unique_ptr<Leaves> leaves, const OptimizerOptions& options, std::shared_ptr<RowState> state = nullptr);
 
     /// Draws every split from the root down, each from the rows that the splits above send it.
     void draw_splits(const Start& start);
@@ -57,6 +51,13 @@ class TreeOptimizer {
 
     /// Takes leaves that were fitted elsewhere, and looks at the targets anew: they may have changed, too.
     void set_leaves(LeafTable leaves);
+
+    /// Rank of the leaf that each row is in; 0 for rows of no weight.
+    [[nodiscard]] std::span<const std::uint32_t> leaf_of();
+    /// Tells a tree whose turn comes where its rows are, as `leaf_of` told when its last turn ended, with leaves that may have
+    /// changed since. Else it would send them down again.
+    template <class Rank>
+    void take_turn(std::span<const Rank> leaf_of, LeafTable leaves);
 
     /// Most non-zero weights of the splits and of each hyperplane in linear leaves from now on; 0 for any number.
     void limit_weights(std::size_t of_split, std::size_t of_leaf) {
@@ -78,12 +79,20 @@ class TreeOptimizer {
     void relax_leaves(const RelaxOptions& options);
 
     /// Loss and penalties of the tree; given `counts`, a flag a node, the penalties of flagged nodes alone.
-    [[nodiscard]] Objective objective(std::span<const std::uint8_t> counts = {}) const;
+    [[nodiscard]] Objective objective(std::span<const std::uint8_t> counts = {});
     [[nodiscard]] std::size_t count_active() const;
     /// Number of rows that reach a node.
-    [[nodiscard]] std::size_t count_reach(std::size_t node) const { return reach(node).size(); }
+    [[nodiscard]] std::size_t count_reach(std::size_t node) {
+        take_rows();
+        return reach(node).size();
+    }
     /// Rows that take part, ascending.
-    [[nodiscard]] std::span<const std::uint32_t> members() const { return sorted_.members(); }
+    [[nodiscard]] std::span<const std::uint32_t> members() const { return rows_now_->sorted.members(); }
+    /// Loss of each row in its leaf.
+    [[nodiscard]] std::span<const double> loss_of() {
+        take_rows();
+        return rows_now_->loss_of;
+    }
     [[nodiscard]] const TreeState& state() const { return state_; }
     void restore(const TreeState& state);
     [[nodiscard]] const Topology& topology() const { return topology_; }
@@ -92,15 +101,13 @@ class TreeOptimizer {
     [[nodiscard]] CarePoints care_points(std::size_t node);
 
   private:
-    [[nodiscard]] std::span<const std::uint32_t> reach(std::size_t node) const { return sorted_.below(topology_, node); }
-    [[nodiscard]] ReducedSet reduced_set(std::size_t node) {
-        return {reach(node),
-                topology_.first_leaf[node],
-                topology_.middle(node),
-                topology_.end_leaf[node],
-                state_.leaf_of,
-                state_.loss_of,
-                other_loss_};
+    [[nodiscard]] ReachedRows reach(std::size_t node) const { return rows_now_->sorted.below(topology_, node); }
+    [[nodiscard]] bool is_right(std::uint32_t row, std::size_t node) const {
+        return rows_now_->leaf_of[row] >= topology_.middle(node);
+    }
+    [[nodiscard]] ReducedSet reduced_set(std::size_t node, std::vector<std::uint32_t>& copy) {
+        return {reach(node).joined(copy), topology_.first_leaf[node], topology_.middle(node), topology_.end_leaf[node],
+                rows_now_->leaf_of,       rows_now_->loss_of,         rows_now_->other_loss};
     }
     [[nodiscard]] std::size_t split_number(std::size_t node) const {
         return static_cast<std::size_t>(topology_.split_of_node[node]);
@@ -118,6 +125,7 @@ class TreeOptimizer {
     [[nodiscard]] std::size_t n_threads() const { return solver_.options().n_threads; }
 
     void draw_split(std::size_t node, const Start& start);
+    void take_rows();
     void route_all();
     void sort_rows();
     template <class Visit>
@@ -134,7 +142,7 @@ class TreeOptimizer {
     [[nodiscard]] double present_cost(const CarePoints& care, std::size_t node) const;
 
     void fit_leaf(std::size_t leaf, std::uint64_t sweep, bool is_guarded);
-    [[nodiscard]] double leaf_cost(std::size_t leaf) const;
+    [[nodiscard]] double leaf_cost(std::size_t leaf, std::span<const std::uint32_t> rows) const;
     void take_leaves();
     void refresh_losses();
 
@@ -145,11 +153,10 @@ class TreeOptimizer {
     std::unique_ptr<Leaves> leaves_;
     SplitSolver<D> solver_;
     TreeState state_;
-    RowsByLeaf sorted_;
-    std::vector<std::uint32_t> other_leaf_;  ///< leaf a row would reach through the other child of a node
-    std::vector<double> other_loss_;         ///< loss of each row there
+    TypedSplits typed_;
+    std::shared_ptr<RowState> rows_now_;
     static constexpr std::size_t nothing_looked_at = static_cast<std::size_t>(-1);
-    std::size_t looked_at_ = nothing_looked_at;  ///< level for which the two arrays above are up to date
+    std::size_t looked_at_ = nothing_looked_at;  ///< level for which the other leaves and losses are up to date
 };
 
 }  // namespace spinney
