@@ -32,6 +32,7 @@ from spinney import (
     TAOGradientBoostingClassifier,
     TAOGradientBoostingRegressor,
 )
+from tests.column_trees import EVERY_KIND, column_tree, forest_model, table, targets
 
 X, Y = make_classification(200, 6, n_informative=4, n_classes=3, random_state=0)
 X = X.astype(np.float32)
@@ -195,9 +196,18 @@ def test_starts_of_no_use_are_refused(init: Any, error: type[Exception], message
         classifier(init=init).fit(X, Y)
 
 
+def test_starts_of_one_column_of_the_table_a_split_are_accepted() -> None:
+    frame, start = table(), forest_model(column_tree(EVERY_KIND), column_tree(EVERY_KIND))
+    forest = FAOForestClassifier(
+        1, 2, init=FrozenEstimator(start), split="axis", max_iter=1, random_state=0
+    )
+    y = targets(frame)
+    assert forest.fit(frame, y).score(frame, y) > 0.9
+
+
 def test_oblique_starts_are_refused_where_splits_are_of_one_column() -> None:
     forest = TAOForestClassifier(6, **SMALL).fit(X, Y)
-    with pytest.raises(ValueError, match=r'weights in a split but split="axis"; give .* try'):
+    with pytest.raises(ValueError, match=r'columns in a split but split="axis"; give .* try'):
         classifier(init=forest, split="axis").fit(X, Y)
 
 

@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
+from sklearn.frozen import FrozenEstimator
 
 from spinney.ensembles.tree_start import RandomStructure, complete_size
 from spinney.estimators import TAOTreeClassifier
+from spinney.tree.column_splits import n_columns_read
 from spinney.tree.start import expected_nodes
+from tests.column_trees import EVERY_KIND, table, targets, tree_model
 from tests.strategies import seeds
 
 
@@ -97,11 +100,32 @@ def test_seed_decides_the_structure() -> None:
 def test_oblique_start_of_an_axis_aligned_tree_is_refused() -> None:
     X, y = load_iris(return_X_y=True)
     oblique = TAOTreeClassifier(max_depth=2, warm_start=True, random_state=0).fit(X, y)
-    text = r'with \d weights in a split but split="axis"; give .* try split="oblique"'
+    text = r'with \d columns in a split but split="axis"; give .* try split="oblique"'
     with pytest.raises(ValueError, match=f"init is a tree {text}"):
         TAOTreeClassifier(init=oblique, split="axis").fit(X, y)
     with pytest.raises(ValueError, match=f"the tree to continue is a tree {text}"):
         oblique.set_params(split="axis").fit(X, y)
+
+
+@pytest.mark.parametrize("strict_descent", [False, True, "sweep"])
+def test_a_start_of_one_column_of_the_table_a_split_is_accepted(strict_descent: Any) -> None:
+    frame, start = table(), tree_model(*EVERY_KIND)
+    y = targets(frame)
+    tree = TAOTreeClassifier(
+        init=FrozenEstimator(start), split="axis", strict_descent=strict_descent, random_state=0
+    )
+    assert tree.fit(frame, y).score(frame, y) > 0.9
+    assert n_columns_read(tree.tree_, tree.encoding_.columns).max() == 1
+    start.set_params(warm_start=True)
+    assert start.fit(frame, y).score(frame, y) > 0.9
+
+
+def test_a_start_of_several_columns_of_the_table_a_split_is_refused() -> None:
+    frame, start = table(), tree_model(({"age": 1.0, "age is missing": 9.0, "size": 1.0}, 0.0))
+    tree = TAOTreeClassifier(init=FrozenEstimator(start), split="axis")
+    text = r'with 2 columns in a split but split="axis"; give .* try'
+    with pytest.raises(ValueError, match=text):
+        tree.fit(frame, targets(frame))
 
 
 def test_axis_aligned_start_of_an_oblique_tree_is_accepted() -> None:

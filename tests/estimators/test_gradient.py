@@ -136,7 +136,7 @@ def test_trees_have_the_splits_asked_for(split: str, is_axis: list[bool], step: 
 
 def test_an_oblique_start_is_refused_where_splits_take_turns() -> None:
     tree = regressor(n_estimators=1, split="oblique", alpha=0.01).fit(X, Z).trees_[0]
-    with pytest.raises(ValueError, match=r'weights in a split but split="mixed"; give .* try'):
+    with pytest.raises(ValueError, match=r'columns in a split but split="mixed"; give .* try'):
         regressor(init=tree).fit(X, Z)
     assert len(regressor(init=tree, split="oblique").fit(X, Z)) == 6
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
 
 import numpy as np
@@ -19,12 +18,12 @@ from spinney import (
     to_onnx,
     to_sklearn,
 )
-from tests.export.programs import Program, addresses, build, compilers, needs_compiler
+from tests.export.frames import encoded_by_c, run_onnx
+from tests.export.programs import Program, build, compilers, needs_compiler
 
 pandas = pytest.importorskip("pandas")
 
 N_ROWS = 1200
-DAYS = "date"
 
 
 def table(seed):
@@ -38,7 +37,7 @@ def table(seed):
             "many": rng.choice([f"level {i}" for i in range(60)], size=N_ROWS),
             "code": pandas.Categorical(rng.choice([1.5, 2.5, 7.0], size=N_ROWS)),
             "codes": pandas.Categorical(rng.integers(0, 50, size=N_ROWS).astype(float)),
-            DAYS: pandas.Timestamp("2020-01-01") + hours,
+            "date": pandas.Timestamp("2020-01-01") + hours,
             "flag": rng.random(N_ROWS) < 0.5,
             "spinney/v0_0": rng.normal(size=N_ROWS),
         }
@@ -70,49 +69,20 @@ def quiet(name, frame):
         return getattr(model(), name)(frame)
 
 
-def days(column):
-    return column.astype("datetime64[us]").astype("int64").to_numpy() / 86_400_000_000
-
-
 def test_onnx_reads_the_columns_of_a_table():
     frame = unseen()
     exported = to_onnx(model())
     onnx.checker.check_model(exported, full_check=True)
-    session = onnxruntime.InferenceSession(exported.SerializeToString())
-    given = {}
-    for place, described in enumerate(session.get_inputs()):
-        column = frame.iloc[:, place]
-        if described.type == "tensor(string)":
-            values = column.astype(object).where(column.notna(), "").to_numpy(dtype=object)
-        else:
-            values = days(column) if column.name == DAYS else column.astype(float).to_numpy()
-            values = values.astype("f4" if described.type == "tensor(float)" else "f8")
-        given[described.name] = values[:, None]
-    label, probabilities = session.run(None, given)
+    label, probabilities = run_onnx(exported, frame)
     assert np.count_nonzero(label != quiet("predict", frame)) == 0
     assert probabilities == pytest.approx(quiet("predict_proba", frame), rel=1e-6)
 
 
 @needs_compiler
 def test_c_reads_the_columns_of_a_table(tmp_path):
-    frame, encoding = unseen(), model().encoding_
+    frame = unseen()
     library = build(tmp_path, to_c(model()).text, next(iter(compilers().values())))
-    level = library.model_level
-    level.argtypes = [ctypes.c_int, ctypes.c_char_p]
-    raw = np.empty(frame.shape)
-    for place, name in enumerate(frame.columns):
-        column = frame[name]
-        if encoding.kind(place) == "text_levels":
-            raw[:, place] = [
-                np.nan if not isinstance(text, str) else level(place, text.encode())
-                for text in column
-            ]
-        else:
-            raw[:, place] = days(column) if name == DAYS else column.astype(float)
-    rows = np.empty((len(raw), encoding.n_coordinates), dtype=np.float32)
-    library.model_encode.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    for row, x in zip(addresses(raw), addresses(rows), strict=True):
-        library.model_encode(row, x)
+    rows = encoded_by_c(library, model().encoding_, frame)
     program = Program(library, "model", model())
     assert (model().classes_[program.classes(rows)] == quiet("predict", frame)).all()
     assert np.array_equal(program.numbers(rows, "predict_proba"), quiet("predict_proba", frame))

@@ -18,6 +18,7 @@ from spinney.export import export_text
 from spinney.inspection.tree_text import SumWriter
 from spinney.tree.convert import from_sklearn
 from spinney.tree.structure import Tree
+from tests.column_trees import EVERY_KIND, set_of, tree_model
 from tests.compat.models import FORESTS, small_model
 
 
@@ -276,3 +277,29 @@ def test_a_refined_forest_of_scikit_learn_has_a_text() -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     forest = RandomForestClassifier(2, max_depth=2, random_state=0).fit(X, y)
     assert "petal" in export_text(refine_leaves(forest, X, y), tree=0)
+
+
+def test_splits_of_one_column_are_written_in_its_values() -> None:
+    lines = export_text(tree_model(*EVERY_KIND)).splitlines()
+    assert [line.strip() for line in lines if "if " in line] == [
+        "if color in {blue, red}:",
+        "if color is neither missing nor in {pink}:",
+        "if code not in {1.5, 7}:",
+        "if mean target of city >= 0.5:",
+        "if age >= 45.5 or missing:",
+        "if since <= 2020-11-01:",
+        "if tool not in {file, saw}:",
+    ]
+
+
+def test_names_of_coordinates_bring_back_the_sums() -> None:
+    model = tree_model(set_of("color = blue", "color = red"))
+    names = model.get_coordinate_names()
+    text = export_text(model, feature_names=[f"{name}?" for name in names])
+    assert text.startswith("if color = blue? + color = red? >= 0.5:\n")
+
+
+def test_max_weights_limits_sets_too() -> None:
+    model = tree_model(set_of("color = blue", "color = red"))
+    text = export_text(model, max_weights=1)
+    assert text.startswith("if color in {blue, … 1 more}:\n")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.ensemble import BaseEnsemble
 from sklearn.utils.validation import check_is_fitted
 
@@ -68,16 +69,24 @@ def check_forest_init(init: object, n_trees: int) -> None:
 
 
 def given_starts(
-    init: object, n_forests: int, n_trees: int, n_features: int, split: str
+    init: object,
+    n_forests: int,
+    n_trees: int,
+    n_features: int,
+    split: str,
+    columns: NDArray[np.int64] | None = None,
 ) -> tuple[tuple[Tree, ...], ...]:
-    """Trees of a fitted forest, dealt out to `n_forests` forests; empty if `init` is none."""
+    """Trees of a fitted forest, dealt out to `n_forests` forests; empty if `init` is none.
+
+    `columns` is the column of the table that each coordinate comes from; None if they are the same.
+    """
     if not is_forest(init):
         return ()
     trees = list(_trees(unfrozen(init)))[: n_forests * n_trees]
     for number, tree in enumerate(trees):
         kind = kind_of_split(split, number % n_trees)
         of_mixed = f', which split="mixed" wants {kind},' if split == "mixed" else ""
-        check_splits(tree, n_features, kind, f"tree {number} of init{of_mixed}")
+        check_splits(tree, n_features, kind, f"tree {number} of init{of_mixed}", columns)
     return tuple(tuple(trees[first : first + n_trees]) for first in range(0, len(trees), n_trees))
 
 

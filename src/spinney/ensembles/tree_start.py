@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.data import Problem
 from spinney.data.checks import check_integer, check_real
 from spinney.data.tables import TableEncoding
+from spinney.tree.column_splits import n_columns_read
 from spinney.tree.convert import from_sklearn
 from spinney.tree.start import (
     LARGEST_STRUCTURE,
@@ -212,12 +213,15 @@ class Start:
         Kind of split that is wanted.
     classes : ndarray of shape (n_classes,) or None
         Class labels, None for regression.
+    columns : int64 ndarray of shape (n_features,) or None, default=None
+        Column of the table that each coordinate comes from; None if coordinates are columns.
     """
 
     init: object
     max_depth: int | None
     split: str
     classes: NDArray[np.generic] | None
+    columns: NDArray[np.int64] | None = None
 
     def __call__(self, problem: Problem, seed: int) -> Topology | Tree:
         """Topology or tree from which the optimiser starts on `problem`.
@@ -232,7 +236,7 @@ class Start:
             tree = self.init
         else:
             tree = _tree_of(unfrozen(self.init), problem, self.classes)
-        check_fits(tree, problem, self.split, "init")
+        check_fits(tree, problem, self.split, "init", self.columns)
         return tree
 
 
@@ -285,9 +289,15 @@ def _tree_of(estimator: Any, problem: Problem, classes: NDArray[np.generic] | No
     return from_sklearn(estimator)
 
 
-def check_fits(tree: Tree, problem: Problem, split: str, name: str) -> None:
+def check_fits(
+    tree: Tree,
+    problem: Problem,
+    split: str,
+    name: str,
+    columns: NDArray[np.int64] | None = None,
+) -> None:
     """Raise unless the tree suits the problem's columns and outputs, and may be split so."""
-    check_splits(tree, problem.n_features, split, name)
+    check_splits(tree, problem.n_features, split, name, columns)
     n_outputs = problem.n_classes or problem.targets.shape[1]
     if tree.n_outputs != n_outputs:
         raise ValueError(
@@ -296,22 +306,30 @@ def check_fits(tree: Tree, problem: Problem, split: str, name: str) -> None:
         )
 
 
-def check_splits(tree: Tree, n_features: int, split: str, name: str) -> None:
+def check_splits(
+    tree: Tree,
+    n_features: int,
+    split: str,
+    name: str,
+    columns: NDArray[np.int64] | None = None,
+) -> None:
     """Raise unless the tree reads so many columns and may be split so.
 
     A split that no sweep improves stays as it was, so an oblique start would leave oblique splits
-    in a tree that is meant to have axis-aligned ones.
+    in a tree that is meant to have axis-aligned ones. Several weights are of one column if
+    `columns`, the column of the table that each coordinate comes from, says so: a set of levels, or
+    a number and its missing flag.
     """
     if tree.n_features != n_features:
         raise ValueError(
             f"{name} is a tree on {tree.n_features} columns but X has {n_features}; give "
             "a tree on the same columns; try fitting it to this X."
         )
-    widest = int(np.diff(tree.split_indptr).max(initial=0))
+    widest = int(n_columns_read(tree, columns).max(initial=0))
     if split != "oblique" and widest > 1:
         raise ValueError(
-            f'{name} is a tree with {widest} weights in a split but split="{split}"; give a tree '
-            'with one weight a split; try split="oblique", or init="cart".'
+            f'{name} is a tree with {widest} columns in a split but split="{split}"; give a tree '
+            'with one column a split; try split="oblique", or init="cart".'
         )
 
 

@@ -187,7 +187,9 @@ class FAOForest(ValidatedForest, TAOParameters):
         problem, judged = self._read_with_validation(session, *data)
         n_forests, n_trees = int(self.n_forests), int(self.n_trees)
         kind = str(self.init) if is_forest_word(self.init) else "own"
-        grown = given_starts(self.init, n_forests, n_trees, problem.n_features, self.split)
+        grown = given_starts(
+            self.init, n_forests, n_trees, problem.n_features, self.split, self._coordinate_columns
+        )
         plan = AveragingPlan(self._seed, n_forests, n_trees, (), kind, grown, self._copies())
         known = self._fitted_forests() if session.goes_on else []
         recipe = self._optimise(session, problem, judged, plan, ForestSet(known, []))

@@ -306,6 +306,11 @@ class Model(CallbackSupportMixin, BaseEstimator):
         """What the splits of each tree are judged by."""
         return SameForAll(problem)
 
+    @property
+    def _coordinate_columns(self) -> NDArray[np.int64] | None:
+        """Column of the table that each coordinate comes from; None if they are the same."""
+        return None if self.encoding_ is None else self.encoding_.columns
+
     def _of_columns(self, importances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Importances of the given columns, from those of their coordinates."""
         if self.encoding_ is None:

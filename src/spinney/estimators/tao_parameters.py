@@ -149,7 +149,8 @@ def tao_options(tree: TAOParameters, alpha: float, seed: int = 0, n_threads: int
 def tree_start(model: Any, classes: NDArray[Any] | None) -> Start:
     """Rule that makes the start of a tree of a fitted-to-be model; None are trees of numbers."""
     check_same_encoding(model.init, model.encoding_)
-    return Start(model._tree_init(), model.max_depth, model.split, classes)
+    init = model._tree_init()
+    return Start(init, model.max_depth, model.split, classes, model._coordinate_columns)
 
 
 def _check_strict_descent(value: object) -> None:

@@ -128,7 +128,8 @@ def tree_recipe(
     seed = model._begin(session, problem)
     options = tao_options(model, float(model.alpha), seed, model._n_threads())
     if session.goes_on:
-        check_fits(model.tree_, problem, model.split, "the tree to continue")
+        columns = model._coordinate_columns
+        check_fits(model.tree_, problem, model.split, "the tree to continue", columns)
         return OneTree(model.tree_, options)
     start = tree_start(model, getattr(model, "classes_", None))
     return OneTree(start(problem, seed), options)

@@ -85,7 +85,7 @@ class ExportForest:
 
     @property
     def is_axis_aligned(self) -> bool:
-        """Whether every split reads at most one column."""
+        """Whether every split has at most one weight; a set of levels has several."""
         return bool((self.weights_a_split <= 1).all())
 
     @property

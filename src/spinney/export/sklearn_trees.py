@@ -82,7 +82,7 @@ def _check_reads_numbers(fitted: FittedModel) -> None:
         raise ValueError(
             f"to_sklearn reads rows of numbers, but this {fitted.model_name} was fitted to a table "
             "with categories or missing values; give a model of plain numbers; try encoding the "
-            "columns before fit."
+            "columns before fit, or to_onnx and to_c, which take tables."
         )
 
 

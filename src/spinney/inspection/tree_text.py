@@ -16,6 +16,7 @@ from spinney.data.tables.moments import moment
 from spinney.data.wording import rounded
 from spinney.inspection.arguments import checked_class_names, checked_spread
 from spinney.inspection.fitted_model import FittedModel, fitted_model, value_names
+from spinney.inspection.split_words import MOST_LEVELS, words_of_tree
 from spinney.tree.readout import holds_scores
 from spinney.tree.view import LeafView, NodeView, SplitView, view_tree
 
@@ -41,7 +42,8 @@ def export_text(
     ----------
     model : Tree or fitted estimator
         An estimator gives its column names and class labels too. One that was fitted to
-        categories or missing values speaks of them: ``workclass = Private``, ``age is missing``.
+        categories or missing values speaks of them: ``workclass = Private``, ``age is missing``,
+        ``color in {red, blue}``, ``age >= 30.5 or missing``.
     tree : int, optional
         Which tree of a forest to write; needed if there are several. Trees of a refined forest
         have its new leaves, 0 where no training row was.
@@ -54,7 +56,8 @@ def export_text(
     digits : int, default=3
         Significant digits of each number.
     max_weights : int, optional
-        Longest sum to write; what is left out is counted. Default: write all.
+        Longest sum or set to write; what is left out is counted. Default: all of a sum, six levels
+        of a set.
     scale : array-like of shape (n_features,), optional
         Spread of each column, for instance its standard deviation. Terms are sorted by
         ``|weight| * scale``, so that those with most effect come first. Default: all 1.
@@ -89,7 +92,9 @@ def export_text(
     spread = dict(zip(root.feature_names, scales.tolist(), strict=True))
     indicators, origins = (frozenset(), {}) if feature_names is not None else _marked(fitted)
     writer = SumWriter(digits, max_weights, spread, indicators, has_scores, origins)
-    return "\n".join(_lines(root, writer, labels)) + "\n"
+    words = {} if feature_names is not None else words_of_tree(fitted, shown, writer.number)
+    said = {node: of_node.text(max_weights or MOST_LEVELS) for node, of_node in words.items()}
+    return "\n".join(_lines(root, writer, labels, said)) + "\n"
 
 
 @dataclass(frozen=True)
@@ -152,8 +157,13 @@ class SumWriter:
         return f"{sign} {name}" if size == "1" else f"{sign} {size}*{name}"
 
 
-def _lines(root: NodeView, writer: SumWriter, class_names: Sequence[str] | None) -> list[str]:
-    """The text of all nodes, on a stack because a tree may be deeper than Python recurses."""
+def _lines(
+    root: NodeView, writer: SumWriter, class_names: Sequence[str] | None, said: dict[int, str]
+) -> list[str]:
+    """The text of all nodes, on a stack because a tree may be deeper than Python recurses.
+
+    `said` has the conditions of splits that read one column of a table.
+    """
     lines: list[str] = []
     waiting: list[tuple[str, NodeView | str]] = [("", root)]
     while waiting:
@@ -163,7 +173,7 @@ def _lines(root: NodeView, writer: SumWriter, class_names: Sequence[str] | None)
         elif isinstance(item, LeafView):
             lines += [margin + line for line in _answer(item, writer, class_names)]
         else:
-            lines.append(f"{margin}if {_rule(item, writer)}:")
+            lines.append(f"{margin}if {said.get(item.index) or _rule(item, writer)}:")
             below = margin + INDENT
             waiting += [(below, item.left), (margin, "else:"), (below, item.right)]
     return lines
@@ -174,11 +184,8 @@ def _rule(split: SplitView, writer: SumWriter) -> str:
     weights, bias = split.weights, split.bias
     if len(weights) == 1:
         [(name, weight)] = weights.items()
-        threshold = -bias / weight
-        if name in writer.indicators and (0 < threshold <= 1 if weight > 0 else 0 <= threshold < 1):
-            return name if weight > 0 else f"not [{name}]"
         sign = ">=" if weight > 0 else "<="
-        return f"{name} {sign} {writer.value(name, threshold)}"
+        return f"{name} {sign} {writer.value(name, -bias / weight)}"
     return f"{writer.weighted_sum(weights)} >= {writer.number(-bias)}"
 
 

@@ -27,9 +27,10 @@ def count_parameters(tree: Tree) -> int:
     Returns
     -------
     int
-        The sum over all nodes. A split counts its non-zero weights and its bias: 2 if it is axis
-        aligned. A constant leaf counts 1, however many classes its fractions are kept for. A
-        linear leaf counts its non-zero weights and one intercept an output.
+        The sum over all nodes. A split counts its non-zero weights and its bias: 2 if it compares
+        one number, more if it asks for a set of levels or weighs a missing flag too. A constant
+        leaf counts 1, however many classes its fractions are kept for. A linear leaf counts its
+        non-zero weights and one intercept an output.
 
     Notes
     -----
@@ -90,7 +91,7 @@ def count_flops(
 def _node_parameters(tree: Tree) -> NDArray[np.int64]:
     """Parameters of each node by itself."""
     # "The number of nonzero weights (and the bias)" [1]: hyperplanes hold no zeros, so their length
-    # is that number, and an axis-aligned split comes to 2.
+    # is that number, and a split of one number comes to 2.
     counts = np.diff(tree.split_indptr) + 1
     if tree.is_linear:
         # [1] counts D + 1 for two classes and D K for more; see the notes of `count_parameters`.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -15,9 +17,11 @@ from sklearn.tree import DecisionTreeClassifier
 import spinney
 from spinney.inspection.plotting import TreeDisplay, plot_tree
 from spinney.inspection.plotting.tree_nodes import SCORES, NodeWriter
+from spinney.inspection.split_words import SplitWords
 from spinney.tree import from_sklearn
 from spinney.tree.structure import children_of
 from tests import reference
+from tests.column_trees import EVERY_KIND, table, tree_model
 from tests.compat.models import FORESTS, classes, rows, small_model
 from tests.inspection.plotting.models import (
     draw,
@@ -251,6 +255,43 @@ def test_dates_are_compared_as_dates() -> None:
     tree = spinney.TAOTreeClassifier(max_depth=1, split="axis", random_state=0)
     display = plot_tree(tree.fit(frame, days >= pd.Timestamp("2020-02-15")))
     assert display.hyperplanes[0].rule() == ("when", " ≥ 2020-02-14 12:00")
+
+
+def test_splits_of_one_column_are_told_by_their_rule_alone() -> None:
+    model = tree_model(*EVERY_KIND)
+    display = plot_tree(model, table())
+    rules = ["".join(plane.rule()) for plane in display.hyperplanes.values()]
+    assert rules == [
+        "color in {blue, red}",
+        "age ≥ 45.5 or missing",
+        "color is neither missing nor in {pink}",
+        "tool not in {file, saw}",
+        "since ≤ 2020-11-01",
+        "mean target of city ≥ 0.5",
+        "code not in {1.5, 7}",
+    ]
+    draw(display)
+    drawn = [text.get_text() for text in display.ax_.texts]
+    assert {"color in {blue, red}", "is neither missing nor in {pink}"} <= set(drawn)
+    assert not any("weight" in str(patch.get_gid()) for patch in display.ax_.patches)
+
+
+def test_long_sets_are_drawn_as_far_as_there_is_room() -> None:
+    words = SplitWords("a long name of a column", " not in", tuple(f"level {k}" for k in range(40)))
+    model = tree_model(*EVERY_KIND)
+    display = plot_tree(model)
+    display.hyperplanes[0] = replace(display.hyperplanes[0], words=words)
+    first, second = NodeWriter(display)._rule_lines(0)
+    assert first == "a long name of a column"
+    assert second.startswith("not in {level 0, level 1")
+    assert second.endswith(" more}")
+
+
+def test_given_names_are_of_coordinates_and_not_of_columns() -> None:
+    model = tree_model(*EVERY_KIND)
+    names = [f"c{k}" for k in range(model.tree_.n_features)]
+    display = plot_tree(model, feature_names=names)
+    assert display.hyperplanes[0].rule() == ("w·x", " ≥ 0.5")
 
 
 def test_frames_with_categories_dates_and_holes_are_drawn_by_coordinate_names() -> None:

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import spinney
+from tests.column_trees import EVERY_KIND, table, tree_model
 from tests.compat.models import FORESTS, classes, numbers, rows, small_model
 from tests.contracts.served import fitted, rows_for
 from tests.inspection.report.forests import random_forest
@@ -582,6 +583,20 @@ def test_a_model_without_rows_can_be_explored(forest, tmp_path, open_report):
     opened = open_report(forest.report(tmp_path / "bare.html"), "trees")
     assert opened.page.locator("#tab-rows").count() == 0
     assert "Hyperplane" in opened.page.locator("#node-detail").inner_text()
+
+
+def test_splits_of_one_column_are_told_in_words(tmp_path, open_report):
+    path = tree_model(*EVERY_KIND).report(tmp_path / "w.html", table().iloc[:40])
+    opened = open_report(path, "trees&node=0")
+    detail = opened.page.locator("#node-detail")
+    assert "Right if color in {blue, red}" in detail.inner_text()
+    assert not detail.locator(".bars tr").first.is_visible()
+    detail.locator("summary").click()
+    assert detail.locator(".bars tr").first.is_visible()
+    opened = open_report(path, "rows&tree=0&row=0")
+    steps = opened.texts(".steps li[data-node]")
+    assert steps[0] == "Split 0 color in {blue, red}: no → left"
+    assert steps[1] == "Split 1 age ≥ 45.5 or missing: yes → right"
 
 
 def test_raw_values_stand_beside_coordinates(tmp_path, open_report):

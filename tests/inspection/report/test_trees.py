@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from spinney.inspection.fitted_model import fitted_model
+from spinney.inspection.report import trees
 from spinney.inspection.report.blocks import unpack
 from spinney.inspection.report.rows import AnsweredRows
 from spinney.inspection.report.trees import page_trees, tree_arrays
+from spinney.inspection.split_words import SplitWords
 from spinney.tree.hyperplanes import hyperplanes as planes_of
+from tests.column_trees import EVERY_KIND, column_tree, forest_model
 from tests.compat.models import FORESTS, small_model
 from tests.contracts.served import fitted
 from tests.inspection.report.forests import random_forest
@@ -72,6 +75,43 @@ def test_large_forests_are_rounded_and_then_cut():
         assert sum(len(block) for block in packed.blocks) <= budget
         seen.append((packed.precision, len(packed.blocks) == 12))
     assert seen == [("float32", True), ("int16", True), ("int8", True), ("int8", False)]
+
+
+def rules_of(block):
+    """The lines that the page reads beside the splits."""
+    return unpack(block)["rules"].tobytes().decode().split("\n")
+
+
+def test_splits_of_one_column_come_in_words():
+    oblique = {"age": 1.0, "size": 2.0}, 0.0
+    model = forest_model(column_tree(EVERY_KIND), column_tree([*EVERY_KIND[:2], oblique]))
+    packed = page_trees(fitted_model(model), None, EVERYTHING)
+    first, second = map(rules_of, packed.blocks)
+    assert first == [
+        "color in {blue, red}",
+        "age ≥ 45.5 or missing",
+        "color is neither missing nor in {pink}",
+        "tool not in {file, saw}",
+        "since ≤ 2020-11-01",
+        "mean target of city ≥ 0.5",
+        "code not in {1.5, 7}",
+    ]
+    assert second == [*first[:2], ""]
+
+
+def test_trees_without_such_splits_have_no_words():
+    oblique = {"age": 1.0, "size": 2.0}, 0.0
+    for model in (forest_model(column_tree([oblique])), small_model("tao_forest_classifier")):
+        packed = page_trees(fitted_model(model), None, EVERYTHING)
+        assert all("rules" not in unpack(block) for block in packed.blocks)
+
+
+def test_words_take_one_line_whatever_levels_hold(monkeypatch):
+    words = SplitWords("a\nb", " in", ("x\r\ny", "\u2028", "\ud800"))
+    monkeypatch.setattr(trees, "words_of_tree", lambda *_: {0: words})
+    model = forest_model(column_tree(EVERY_KIND))
+    [block] = page_trees(fitted_model(model), None, EVERYTHING).blocks
+    assert rules_of(block) == ["a b in {x y, , ?}", *[""] * 6]
 
 
 def test_rows_of_each_leaf_are_counted_by_class():

@@ -36,7 +36,7 @@ def to_onnx(model: object, *, dtype: str = "float32", encoding: str = "auto") ->
         How rows find their leaves. "gemm" multiplies them with all hyperplanes and lets a
         TreeEnsemble read the sums: fastest for batches and small forests. "gather" goes down level
         by level and fetches one hyperplane a tree: for deep or wide forests and single rows.
-        "axis" is a TreeEnsemble for trees that read one column a split. "auto" chooses by shape.
+        "axis" is a TreeEnsemble for trees of one weight a split. "auto" chooses by shape.
 
     Returns
     -------
@@ -138,10 +138,10 @@ def _outputs(
 
 
 def _check_encoding(encoding: str, forest: ExportForest) -> None:
-    """Raise if trees that read several columns a split shall be written as others."""
+    """Raise if trees of several weights a split shall be written as others."""
     if encoding == "axis" and not forest.is_axis_aligned:
         raise ValueError(
-            'encoding="axis" but some splits read several columns; give "gather" or "gemm"; try '
+            'encoding="axis" but some splits have several weights; give "gather" or "gemm"; try '
             'encoding="auto".'
         )
 

@@ -22,10 +22,12 @@ from spinney.inspection.explanations.explanation import (
     SplitStep,
     TreeExplanation,
 )
-from spinney.inspection.explanations.origin import Origin, plain_value, read_origin
+from spinney.inspection.explanations.origin import Origin, Value, plain_value, read_origin
 from spinney.inspection.explanations.projection import Floats
 from spinney.inspection.explanations.row import OneRow, read_row
+from spinney.inspection.explanations.words import number
 from spinney.inspection.fitted_model import FittedModel, fitted_estimator
+from spinney.inspection.split_words import split_words
 from spinney.tree import Tree
 from spinney.tree.hyperplanes import hyperplane, leaf_function
 from spinney.tree.readout import Readout, holds_scores
@@ -175,7 +177,7 @@ class _RowInTrees:
         return tuple(
             FeatureSummary(
                 column=names[k],
-                value=None if self.is_missing[k] else plain_value(self.row.value(k)),
+                value=self._value(k),
                 typical=self.origin.values[k],
                 push=float(pushes[k]),
                 share=float(abs(pushes[k])) / total if total > 0 else 0.0,
@@ -206,10 +208,26 @@ class _RowInTrees:
         parts, bias = self._contributions(features, weights), float(tree.bias[node])
         base = math.fsum([bias, *(weights * self.origin.coordinates[features]).tolist()])
         score = math.fsum([base, *(part.amount for part in parts)])
-        steepness = float(np.linalg.norm(weights * self.origin.spread[features]))
-        distance = abs(score) / steepness if steepness > 0 else math.inf
         goes: Side = "right" if child == tree.right[node] else "left"
-        return SplitStep(node, parts, bias, base, score, distance, goes)
+        words = split_words(self.fitted, tree, node, number)
+        if words is None:
+            distance = self._distance(features, weights, score)
+            return SplitStep(node, parts, bias, base, score, distance, goes)
+        value = self._value(int(self.fitted.columns[features[0]]))
+        # A flag does not move by little: of a number that is there it is left out, which is last.
+        is_number = value is not None and any(not part.is_indicator for part in parts)
+        moved = slice(1) if is_number else slice(None)
+        distance = self._distance(features[moved], weights[moved], score)
+        return SplitStep(node, parts, bias, base, score, distance, goes, words.text(), value)
+
+    def _distance(self, features: NDArray[np.int32], weights: Floats, score: float) -> float:
+        """Distance of the row from the hyperplane of these weights."""
+        steepness = float(np.linalg.norm(weights * self.origin.spread[features]))
+        return abs(score) / steepness if steepness > 0 else math.inf
+
+    def _value(self, column: int) -> Value:
+        """What the row has in a column; None where it is missing."""
+        return None if self.is_missing[column] else plain_value(self.row.value(column))
 
     def _leaf(self, tree: Tree, leaf: int, answer: Floats) -> LeafAnswer:
         if not tree.is_linear:

@@ -67,6 +67,11 @@ class Contribution:
     is_missing: bool = False
     origin: float = 0.0
 
+    @property
+    def is_indicator(self) -> bool:
+        """Whether it is 1 where something is true, and 0 elsewhere."""
+        return self.kind.startswith("is_")
+
 
 @dataclass(frozen=True)
 class SplitStep:
@@ -86,10 +91,16 @@ class SplitStep:
         ``base`` plus all contributions.
     distance : float
         Euclidean distance from the hyperplane, in units of the columns, or in standard deviations
-        if `explain` was given data. Infinite if the hyperplane has no weight.
+        if `explain` was given data. Infinite if the hyperplane has no weight. If it weighs a number
+        and its missing flag, the distance of the number from its threshold.
     goes : {"left", "right"}
         As the model routes the row. It sums in float32: within rounding of the hyperplane the side
         may differ from the sign of `score`.
+    rule : str
+        When a row goes right, of a split that reads one column of a table, as `export_text` writes
+        it: ``color in {red, blue}``. Empty for others.
+    value : float, str, bool or None
+        Of such a split, what the row has in the column; None where it is missing.
     """
 
     node: int
@@ -99,6 +110,8 @@ class SplitStep:
     score: float
     distance: float
     goes: Literal["left", "right"]
+    rule: str = ""
+    value: float | str | bool | None = None
 
     @property
     def by_column(self) -> dict[str, float]:
@@ -114,14 +127,32 @@ class SplitStep:
             Longest sum to write; what is left out is counted.
         """
         distance = f"{number(self.distance)} from the hyperplane"
-        if len(self.contributions) == 1:
-            return f"{self._cut_text(self.contributions[0])} -> {self.goes} ({distance})"
+        if self.rule and (self._number is None or self._is_flagged):
+            return f"{self._value_text()} -> {self.goes} (right if {self.rule})"
+        if self._number is not None and (self.rule or len(self.contributions) == 1):
+            return f"{self._cut_text(self._number)} -> {self.goes} ({distance})"
         sign = ">=" if self.goes == "right" else "<"
         sum_text = _sum_text(self.contributions, max_terms)
         return (
             f"{sum_text} = {number(self.score - self.bias)} {sign} {number(-self.bias)} -> "
             f"{self.goes} (by {number(abs(self.score))}, {distance})"
         )
+
+    @property
+    def _number(self) -> Contribution | None:
+        """The first term that is a number."""
+        return next((part for part in self.contributions if not part.is_indicator), None)
+
+    @property
+    def _is_flagged(self) -> bool:
+        """Whether the weight of a flag, and not what stands in for a missing value, decides."""
+        return len(self.contributions) > 1 and self.value is None
+
+    def _value_text(self) -> str:
+        """What the row has in the only column that is read."""
+        column = self.contributions[0].column
+        has = "is missing" if self.value is None else f"= {value_text(self.value)}"
+        return f"{column} {has}"
 
     def _cut_text(self, part: Contribution) -> str:
         """A split of one coordinate as a bound on its value."""
@@ -473,7 +504,7 @@ def _tree_lines(explanation: Explanation, tree: TreeExplanation, max_terms: int)
     lines = [f"tree {tree.number}, leaf {tree.leaf.node}: {_leaf_text(explanation, tree)}"]
     for step in tree.steps:
         lines.append(f"  {step.text(max_terms)}")
-        if len(step.contributions) > 1:
+        if len(step.contributions) > 1 and not step.rule:
             lines.append(f"      {step._beside_text(max_terms)}")
     if tree.leaf.contributions:
         k = explanation.output

@@ -13,6 +13,7 @@ from spinney.data.tables.moments import moment
 from spinney.inspection.arguments import is_whole
 from spinney.inspection.plotting.colors import DIVERGING
 from spinney.inspection.plotting.lettering import number
+from spinney.inspection.split_words import SplitWords
 from spinney.tree.hyperplanes import hyperplane
 from spinney.tree.structure import Tree
 
@@ -42,6 +43,8 @@ class Hyperplane:
     origins : tuple of float or None
         Of each feature that is a date, what is taken off it, in days since 1970-01-01; None of the
         others.
+    words : SplitWords or None
+        What a split of one column of a table asks; None of other hyperplanes.
     """
 
     node: int
@@ -51,9 +54,17 @@ class Hyperplane:
     shown: NDArray[np.float64]
     bias: float
     origins: tuple[float | None, ...] = ()
+    words: SplitWords | None = None
+
+    @property
+    def is_told_by_rule(self) -> bool:
+        """Whether the rule says all: of one weight, or of one column of a table."""
+        return self.words is not None or len(self.weights) == 1
 
     def rule(self) -> tuple[str, str]:
         """When a row goes right: what is compared, and with what."""
+        if self.words is not None:
+            return self.words.subject, self.words.end()
         if len(self.weights) != 1:
             return "w·x", f" ≥ {number(-self.bias)}"
         weight, origin = float(self.weights[0]), self.origins[0] if self.origins else None
@@ -68,6 +79,7 @@ def hyperplane_of(
     names: Sequence[str],
     scale: NDArray[np.float64],
     origins: Mapping[int, float] | None = None,
+    words: SplitWords | None = None,
 ) -> Hyperplane:
     """The hyperplane of a split; `origins` has those of the features that are dates."""
     features, weights = hyperplane(tree, node)
@@ -81,6 +93,7 @@ def hyperplane_of(
         shown[order],
         float(tree.bias[node]),
         tuple((origins or {}).get(feature) for feature in features[order].tolist()),
+        words,
     )
 
 

@@ -23,7 +23,9 @@ from spinney.inspection.arguments import (
 from spinney.inspection.fitted_model import FittedModel, fitted_model
 from spinney.inspection.plotting.canvas import axes_or_new, check_matplotlib, figure_of
 from spinney.inspection.plotting.hyperplane import Hyperplane, checked_image_shape, hyperplane_of
+from spinney.inspection.plotting.lettering import number
 from spinney.inspection.plotting.reached import node_totals
+from spinney.inspection.split_words import words_of_tree
 from spinney.tree.readout import holds_scores
 from spinney.tree.structure import Tree
 
@@ -37,6 +39,8 @@ DEEPEST = 6
 MOST_WEIGHTS = 4
 """Bars of a hyperplane."""
 
+SIGNS = ("≥", "≤")
+
 
 @dataclass(eq=False, repr=False)
 class TreeDisplay:
@@ -44,7 +48,7 @@ class TreeDisplay:
 
     The root is on the left. Each split shows its largest weights as bars, or all of them as a
     picture, and the rule by which a row goes on: *no* is the left child, above, *yes* the right
-    child, below. Each leaf shows what it says.
+    child, below. A split of one column is told by its rule alone. Each leaf shows what it says.
 
     Attributes
     ----------
@@ -109,7 +113,7 @@ class TreeDisplay:
         """Draw a tree of a fitted model; see :func:`plot_tree` for the parameters."""
         check_matplotlib()
         fitted = fitted_model(model)
-        number, shown = fitted.tree(tree)
+        place, shown = fitted.tree(tree)
         own = fitted.coordinate_names
         names = checked_names("feature_names", feature_names, own, "coordinates")
         shape = checked_image_shape(image_shape, shown.n_features)
@@ -117,12 +121,16 @@ class TreeDisplay:
         spread, scaled_by = checked_spread(scale, rows, shown.n_features)
         nodes, clipped = _drawn_nodes(shown, max_depth)
         splits = [int(node) for node in nodes if shown.left[node] >= 0 and node not in clipped]
+        # Other names may mean other things: these are names of coordinates, not of columns.
+        words = {} if feature_names is not None else words_of_tree(fitted, shown, number, SIGNS)
         display = cls(
             tree=shown,
             nodes=nodes,
             clipped=clipped,
             hyperplanes={
-                node: hyperplane_of(shown, node, names, spread, fitted.date_origins)
+                node: hyperplane_of(
+                    shown, node, names, spread, fitted.date_origins, words.get(node)
+                )
                 for node in splits
             },
             class_names=checked_class_names(fitted, class_names),
@@ -130,7 +138,7 @@ class TreeDisplay:
             image_shape=shape,
             scaled_by=scaled_by,
             max_weights=checked_count("max_weights", max_weights, least=1),
-            title=f"{fitted.model_name}, tree {number}" if tree is not None else "",
+            title=f"{fitted.model_name}, tree {place}" if tree is not None else "",
         )
         if rows is not None:
             display._count(fitted, rows, y)

@@ -16,6 +16,7 @@ from spinney.inspection.plotting.hyperplane import draw_picture, picture_of
 from spinney.inspection.plotting.layout import tidy_heights
 from spinney.inspection.plotting.lettering import count, fitted_to, number, plain, width_of
 from spinney.inspection.plotting.pen import FONT_SIZE, Pen, scale_in
+from spinney.inspection.split_words import SplitWords
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,8 +156,8 @@ class NodeWriter:
         first = top + PAD + 0.5 * LINE
         told = self._rows_told(node)
         if self.display.image_shape is None:
-            name, end = self.display.hyperplanes[node].rule()
-            pen.text(left + PAD, first, _joined(name, end, self._room(told, self.split_width)))
+            for line, words in enumerate(self._rule_lines(node)):
+                pen.text(left + PAD, first + LINE * line, words)
             pen.text(left + self.split_width - PAD, first, told, color=QUIET, ha="right")
             self._draw_weights(pen, node, left, first)
         else:
@@ -285,9 +286,21 @@ class NodeWriter:
         return f"pixels: {drawn}, red: bright means yes, blue: no"
 
     def _n_bars(self, node: int) -> int:
-        """Bars of a split; an axis-aligned split is told by its rule alone."""
-        n_weights = len(self.display.hyperplanes[node].weights)
-        return 0 if n_weights == 1 else min(n_weights, self.display.max_weights)
+        """Bars of a split; a split of one column is told by its rule alone."""
+        plane = self.display.hyperplanes[node]
+        return 0 if plane.is_told_by_rule else min(len(plane.weights), self.display.max_weights)
+
+    def _rule_lines(self, node: int) -> list[str]:
+        """The rule of a split: in two lines if it is too long to stand beside the rows."""
+        plane = self.display.hyperplanes[node]
+        room = self._room(self._rows_told(node), self.split_width)
+        name, end = plane.rule()
+        if plane.words is None or width_of(name + end, FONT_SIZE) <= room:
+            return [_joined(name, end, room)]
+        subject = fitted_to(plane.words.subject, room, FONT_SIZE)
+        if not plane.words.relation:
+            return [subject]
+        return [subject, _fitted_end(plane.words, self.split_width - 2 * PAD)]
 
     def _plane_height(self, node: int) -> float:
         """Height of the bars or the picture of a split."""
@@ -295,7 +308,7 @@ class NodeWriter:
             return self._picture_height()
         n_bars = self._n_bars(node)
         has_more = n_bars > 0 and len(self.display.hyperplanes[node].weights) > n_bars
-        return LINE * (n_bars + has_more)
+        return LINE * (n_bars + has_more + len(self._rule_lines(node)) - 1)
 
     def _picture_height(self) -> float:
         shape = self.display.image_shape
@@ -395,6 +408,15 @@ class _Strip:
 def _joined(name: str, end: str, room: float) -> str:
     """A name and what follows it, in so many inches; only the name may be cut."""
     return fitted_to(name, room - width_of(end, FONT_SIZE), FONT_SIZE) + end
+
+
+def _fitted_end(words: SplitWords, room: float) -> str:
+    """What a split asks of its subject, with as many levels of a set as there is room for."""
+    for n_levels in range(len(words.levels), 0, -1):
+        end = words.end(n_levels).strip()
+        if width_of(end, FONT_SIZE) <= room:
+            return end
+    return fitted_to(words.end(1).strip(), room, FONT_SIZE)
 
 
 def _numbers(values: NDArray[np.float64], room: float) -> str:

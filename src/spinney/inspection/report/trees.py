@@ -1,4 +1,4 @@
-"""Trees in few bytes: hyperplanes, leaves, and how many rows went where.
+"""Trees in few bytes: hyperplanes, leaves, how many rows went where, and splits in words.
 
 Weights are kept as they are, in float32, as long as a page stays small. Beyond that they are
 rounded to 16 and then to 8 bits a weight, by a scale of each node, and if that is not enough the
@@ -14,9 +14,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.wording import rounded
 from spinney.inspection.fitted_model import FittedModel
 from spinney.inspection.report.blocks import Block, pack, smallest_unsigned
 from spinney.inspection.report.rows import AnsweredRows
+from spinney.inspection.split_words import words_of_tree
 from spinney.tree.route import apply
 from spinney.tree.structure import Tree
 
@@ -24,6 +26,9 @@ Precision = Literal["float32", "int16", "int8"]
 
 #: From exact to coarse.
 PRECISIONS: tuple[Precision, ...] = ("float32", "int16", "int8")
+
+#: How "at least" and "at most" are written, and digits of a threshold.
+SIGNS, DIGITS = ("≥", "≤"), 4
 
 #: Trees that are packed to guess how large all of them are, and how far the guess may be off.
 N_TRIED, MARGIN = 5, 1.1
@@ -50,14 +55,14 @@ class PageTrees:
 def page_trees(fitted: FittedModel, rows: AnsweredRows | None, budget: int) -> PageTrees:
     """Trees in at most `budget` characters, as exact as that allows."""
     trees = fitted.trees
-    reached = [_reached(tree, fitted, rows) for tree in trees]
+    others = [_reached(tree, fitted, rows) | _rules(tree, fitted) for tree in trees]
     some = list(range(0, len(trees), max(len(trees) // N_TRIED, 1)))
     for precision in PRECISIONS:
         is_last = precision == PRECISIONS[-1]
-        tried = sum(len(block) for block in _blocks(trees, reached, some, precision))
+        tried = sum(len(block) for block in _blocks(trees, others, some, precision))
         if not is_last and tried * len(trees) > MARGIN * budget * len(some):
             continue
-        blocks = _blocks(trees, reached, list(range(len(trees))), precision)
+        blocks = _blocks(trees, others, list(range(len(trees))), precision)
         kept, is_complete = _fitting(blocks, budget)
         if is_complete or is_last:
             break
@@ -66,12 +71,12 @@ def page_trees(fitted: FittedModel, rows: AnsweredRows | None, budget: int) -> P
 
 def _blocks(
     trees: tuple[Tree, ...],
-    reached: list[dict[str, NDArray[Any]]],
+    others: list[dict[str, NDArray[Any]]],
     numbers: list[int],
     precision: Precision,
 ) -> Iterator[Block]:
     for number in numbers:
-        yield pack(tree_arrays(trees[number], precision) | reached[number])
+        yield pack(tree_arrays(trees[number], precision) | others[number])
 
 
 def _fitting(blocks: Iterator[Block], budget: int) -> tuple[tuple[Block, ...], bool]:
@@ -145,6 +150,24 @@ def _steps(indices: NDArray[np.int32], lengths: NDArray[np.int64]) -> NDArray[np
     starts = (np.cumsum(lengths) - lengths)[lengths > 0]
     steps[starts] = indices[starts]
     return steps
+
+
+def _rules(tree: Tree, fitted: FittedModel) -> dict[str, NDArray[Any]]:
+    """When rows go right at splits of one column of a table, in words.
+
+    UTF-8, a line a split; empty lines for other splits. Nothing if there are no others.
+    """
+    words = words_of_tree(fitted, tree, _number, SIGNS)
+    if not words:
+        return {}
+    lines = [words[node].text() if node in words else "" for node in tree.split_nodes.tolist()]
+    text = "\n".join(" ".join(line.split()) for line in lines)
+    return {"rules": np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)}
+
+
+def _number(value: float) -> str:
+    """A threshold as the page writes numbers."""
+    return rounded(value, DIGITS).replace("-", "\N{MINUS SIGN}")
 
 
 def _reached(tree: Tree, fitted: FittedModel, rows: AnsweredRows | None) -> dict[str, NDArray[Any]]:

@@ -257,7 +257,7 @@ class TreeDrawing {
     const n = tree.nReached(node);
     const rows = n === null ? "" : `, ${plural(n, "row")}`;
     if (!tree.isLeaf(node))
-      return `Split ${node}${rows}: ${mainTerms(tree, node, 2)}${this.isFolded(node) ? ", more below" : ""}`;
+      return `Split ${node}${rows}: ${tree.rule(node) || mainTerms(tree, node, 2)}${this.isFolded(node) ? ", more below" : ""}`;
     if (isClassifier) return `Leaf ${node}${rows}: ${className(tree.label(node))}`;
     return `Leaf ${node}${rows}: ${tree
       .leafValues(node)
@@ -270,7 +270,7 @@ class TreeDrawing {
     let text;
     if (!tree.isLeaf(node)) {
       const [first] = byEffect(tree.hyperplane(node));
-      text = first ? report.coordinates[first.coordinate] : "–";
+      text = tree.rule(node) || (first ? report.coordinates[first.coordinate] : "–");
     } else {
       text = isClassifier ? className(tree.label(node)) : number(tree.leafValues(node)[0], 3);
     }

@@ -23,6 +23,7 @@ class TreeOfReport {
       );
     }
     this.setReached();
+    this.rules = arrays.rules ? new TextDecoder().decode(arrays.rules).split("\n") : [];
   }
 
   // Nodes are numbered breadth first: the children of the k-th split are 2k + 1 and 2k + 2.
@@ -112,6 +113,11 @@ class TreeOfReport {
   // Coordinates and weights of the hyperplane of a split.
   hyperplane(node) {
     return this.splits.row(this.place[node]);
+  }
+
+  // When a row goes right at a split of one column of a table, in words; empty for other splits.
+  rule(node) {
+    return this.rules[this.place[node]] ?? "";
   }
 
   leafValues(node) {

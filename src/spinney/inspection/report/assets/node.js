@@ -9,7 +9,7 @@ function describeNode(panel, tree, node, rows, chosenRow) {
     nodeHeading(tree, node),
     breadcrumbs(tree, node),
     reachSentence(tree, node),
-    tree.isLeaf(node) ? leafAnswer(tree, node) : hyperplanePart(tree, node),
+    tree.isLeaf(node) ? leafAnswer(tree, node) : splitPart(tree, node),
     tree.isLeaf(node) || !rows ? null : scorePart(tree, node, rows),
     mixPart(tree, node, rows),
     rows ? rowsOfNode(tree, node, rows, chosenRow) : null,
@@ -57,6 +57,19 @@ function reachSentence(tree, node) {
     );
   }
   return make("p", {}, parts, ".");
+}
+
+// A split of one column of a table in words, with its hyperplane for those who want to see it.
+function splitPart(tree, node) {
+  const rule = tree.rule(node);
+  if (!rule) return hyperplanePart(tree, node);
+  return make(
+    "section",
+    {},
+    make("h3", {}, "Question"),
+    make("p", { class: "formula" }, "Right if ", name(rule)),
+    make("details", {}, make("summary", {}, "As a hyperplane"), hyperplanePart(tree, node)),
+  );
 }
 
 function hyperplanePart(tree, node) {

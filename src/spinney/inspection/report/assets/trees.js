@@ -137,8 +137,8 @@ class TreesView {
     replaceContent(this.followed, label ? chip() : null);
   }
 
-  // Nodes whose number is the text, whose hyperplane has a column, or whose leaf has a class of
-  // such a name.
+  // Nodes whose number is the text, whose hyperplane has a column or whose rule has a level, or
+  // whose leaf has a class of such a name.
   find() {
     const text = this.search.value.trim().toLocaleLowerCase();
     const { tree } = this.drawing;
@@ -165,7 +165,8 @@ function matchingNodes(tree, text) {
     const isSame = String(node) === text;
     const isMatch = tree.isLeaf(node)
       ? isClassifier && isNamed(className(tree.label(node)))
-      : tree.hyperplane(node).indices.some((coordinate) => coordinates.has(coordinate));
+      : isNamed(tree.rule(node)) ||
+        tree.hyperplane(node).indices.some((coordinate) => coordinates.has(coordinate));
     if (isSame || isMatch) found.push(node);
   }
   return found;

@@ -334,7 +334,8 @@ function wayStep(tree, node, next, rows, row) {
   }));
   const base = rows.typicalScore(plane, bias);
   const baseItem = { label: make("i", {}, startName()), value: base, text: signed(base) };
-  const isOff = score >= 0 !== isRight;
+  const rule = tree.rule(node);
+  const isOff = !rule && score >= 0 !== isRight;
   return make(
     "li",
     {
@@ -347,20 +348,22 @@ function wayStep(tree, node, next, rows, row) {
       "p",
       {},
       action(`Split ${node}`, () => go({ view: "trees", tree: tree.number, node }), { class: "link" }),
-      ` score ${signed(score)} → `,
+      rule ? [" ", name(rule), isRight ? ": yes → " : ": no → "] : ` score ${signed(score)} → `,
       make("strong", { class: isRight ? "to-right" : "to-left" }, isRight ? "right" : "left"),
       isOff
         ? make("span", { class: "quiet" }, " (by the model; the weights of this page are rounded)")
         : null,
     ),
-    make(
-      "div",
-      { class: "step" },
-      report.imageShape
-        ? picture(productsAsRow(terms), "Contributions of the pixels: orange pulls right, blue left")
-        : null,
-      barTable([baseItem, ...items], { few: FEW_TERMS + 1, label: "Contributions", sumOf: otherTerms }),
-    ),
+    rule
+      ? null // what the row has in the column says all
+      : make(
+          "div",
+          { class: "step" },
+          report.imageShape
+            ? picture(productsAsRow(terms), "Contributions of the pixels: orange pulls right, blue left")
+            : null,
+          barTable([baseItem, ...items], { few: FEW_TERMS + 1, label: "Contributions", sumOf: otherTerms }),
+        ),
   );
 }
 
