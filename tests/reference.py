@@ -215,6 +215,33 @@ def best_axis_cost(X, labels, weights, alpha):
     return min(costs)
 
 
+def best_column_cost(X, columns, labels, weights, alpha):
+    """The same over columns of a table: (first coordinate, number of levels or 0, flag or -1).
+
+    Rows of one level, of none, and missing ones each go to either side.
+    """
+    everywhere = np.ones(len(X), dtype=bool)
+    costs = [axis_cost(everywhere, labels, weights), axis_cost(~everywhere, labels, weights)]
+    for first, n_levels, flag in columns:
+        is_missing = X[:, flag] != 0 if flag >= 0 else ~everywhere
+        if n_levels:
+            level = X[:, first : first + n_levels].argmax(axis=1)
+            level[~X[:, first : first + n_levels].any(axis=1)] = n_levels
+            ways = [
+                np.array(sides)[level]
+                for sides in product([False, True], repeat=n_levels + 1)
+            ]
+        else:
+            values = X[:, first]
+            ways = [everywhere, *(values >= threshold for threshold in values)]
+        for way in ways:
+            for goes_right in (way, ~way):
+                for side in (False, True):
+                    goes = np.where(is_missing, side, goes_right)
+                    costs.append(alpha + axis_cost(goes, labels, weights))
+    return min(costs)
+
+
 # --- the objective of a tree -------------------------------------------------------------------
 
 

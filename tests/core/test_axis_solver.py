@@ -87,3 +87,93 @@ def test_whole_numbers_are_summed_and_others_sorted_to_the_same_end(n_values):
         assert all(split[3] == pytest.approx(best, abs=1e-9) for split in found)
         for other in (X - n_values, X + 0.25, X + 255):
             assert _core.axis_split(as_rows(other), labels, weights, 0.1)[3] == pytest.approx(best)
+
+
+# --- columns of a table -----------------------------------------------------------------------
+
+
+@st.composite
+def tables(draw):
+    """Coordinates of numbers with flags and of levels, as an encoding makes them, and their columns.
+
+    Missing numbers are filled; some rows have no level.
+    """
+    n_rows = draw(st.integers(1, 60))
+    parts, columns, first = [], [], 0
+    for _ in range(draw(st.integers(1, 3))):
+        is_missing = np.array(draw(st.lists(st.booleans(), min_size=n_rows, max_size=n_rows)))
+        has_flag = draw(st.booleans())
+        n_levels = draw(st.sampled_from([0, 0, 1, 2, 4]))
+        if n_levels:
+            level = np.array(draw(st.lists(st.integers(0, n_levels), min_size=n_rows, max_size=n_rows)))
+            level[is_missing & has_flag] = n_levels
+            part = (level[:, None] == np.arange(n_levels)).astype(np.float32)
+        else:
+            part = draw(rows(1, max_rows=n_rows, min_rows=n_rows))
+            part[is_missing & has_flag] = draw(st.sampled_from([-2.0, 0.0, 0.5, 3.0]))
+        width = part.shape[1]
+        columns.append((first, n_levels, first + width if has_flag else -1))
+        parts += [part, is_missing[:, None].astype(np.float32)] if has_flag else [part]
+        first += width + has_flag
+    X = np.ascontiguousarray(np.hstack(parts), dtype=np.float32)
+    labels = draw(hnp.arrays(np.int8, n_rows, elements=st.sampled_from([-1, 1])))
+    return X, columns, labels, draw(sample_weights(n_rows))
+
+
+def side_of_rows(X, split):
+    coordinates, weights, bias, _ = split
+    return X[:, coordinates].astype(np.float64) @ weights.astype(np.float64) + bias >= 0
+
+
+@given(tables(), st.sampled_from([0.0, 0.3, 100.0]))
+def test_column_split_is_the_best_of_all_thresholds_and_sets(table, alpha):
+    X, columns, labels, weights = table
+    stored = _core.with_columns(as_rows(X), columns, np.ones(len(X)))
+    split = _core.column_split(stored, labels, weights, alpha, 1)
+    best = reference.best_column_cost(X, columns, labels, weights, alpha)
+    assert split[3] == pytest.approx(best, abs=1e-9)
+    penalty = alpha if len(split[0]) else 0.0
+    cost = reference.axis_cost(side_of_rows(X, split), labels, weights) + penalty
+    assert cost == pytest.approx(best, abs=1e-9)
+    within = [set(range(first, first + max(n, 1))) | {flag} for first, n, flag in columns]
+    assert any(set(split[0].tolist()) <= coordinates for coordinates in within)
+
+
+@given(problems(), st.sampled_from([0.0, 0.3, 1.0]))
+def test_bins_find_the_split_that_sorting_finds(problem, alpha):
+    X, labels, weights = problem
+    feature, sign, bias, cost = _core.axis_split(as_rows(X), labels, weights, alpha)
+    coordinates, signs, bias_of_bins, cost_of_bins = _core.column_split(
+        as_rows(X), labels, weights, alpha, 1
+    )
+    assert coordinates.tolist() == ([] if feature < 0 else [feature])
+    assert signs.tolist() == ([] if feature < 0 else [sign])
+    assert (bias, cost) == (bias_of_bins, pytest.approx(cost_of_bins, abs=1e-9))
+
+
+@pytest.mark.parametrize("n_values", [3, 256, 700, 100_000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bins_of_many_values_are_looked_at_where_they_promise(n_values, weighted):
+    """More values than bins, more rows than a block has; ties among whole weights."""
+    rng = np.random.default_rng(n_values)
+    n_rows = 20_000 if n_values == 100_000 else 3_000
+    X = rng.integers(0, n_values, size=(n_rows, 5)).astype(np.float32)
+    X[:, 3] = X[:, 1]  # a tie between columns
+    X[:, 4] *= 1e30
+    pull = X[:, 1] + n_values * rng.standard_normal(n_rows)
+    labels = np.where(pull > np.median(pull), 1, -1).astype(np.int8)
+    weights = rng.random(n_rows) if weighted else np.ones(n_rows)
+    feature, sign, bias, cost = _core.axis_split(as_rows(X), labels, weights, 0.1)
+    for n_threads in (1, 3):
+        found = _core.column_split(as_rows(X), labels, weights, 0.1, n_threads)
+        assert (found[0].tolist(), found[1].tolist(), found[2]) == ([feature], [sign], bias)
+        assert found[3] == pytest.approx(cost, rel=1e-12)
+
+
+def test_columns_that_do_not_fit_are_refused():
+    stored = as_rows(np.zeros((3, 2), dtype=np.float32))
+    for column in [(2, 0, -1), (0, 3, -1), (0, 0, 2), (0, 0, -2)]:
+        with pytest.raises(ValueError, match="coordinates that the rows do not have"):
+            _core.with_columns(stored, [column], np.ones(3))
+    with pytest.raises(ValueError, match="one for each row"):
+        _core.with_columns(stored, [(0, 0, -1)], np.ones(2))

@@ -41,11 +41,12 @@ def distinct_rows(problem: Problem, *, n_threads: int = 1) -> Problem:
     chosen = order[starts]
     X = take_rows(problem.matrix, chosen)
     if problem.n_classes:
+        codes = problem.classes[chosen]
         return classification_problem(
-            X, problem.classes[chosen], problem.n_classes, weights, n_threads=n_threads
+            X, codes, problem.n_classes, weights, columns=problem.columns, n_threads=n_threads
         )
     values = problem.targets[chosen].astype(np.float64, copy=False)
-    return regression_problem(X, values, weights, n_threads=n_threads)
+    return regression_problem(X, values, weights, columns=problem.columns, n_threads=n_threads)
 
 
 def row_keys(X: Matrix, inverse_scale: NDArray[np.float64]) -> NDArray[np.uint64]:

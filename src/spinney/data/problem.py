@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spinney import _core
-from spinney.data.tables.encoding import Matrix
+from spinney.data.tables.encoding import NO_FLAG, Matrix, ReadColumn
 
 #: Rows with a smaller share of non-zeros are solved from CSR: skipping zeros then beats the
 #: vector instructions of dense rows (`benchmarks/solvers.py`).
@@ -42,6 +42,8 @@ Label = Callable[[int], str]
 """How messages speak of a column: by its place, or by what it was made of."""
 
 PLACE: Label = "column {} of X".format
+
+Columns: TypeAlias = tuple[ReadColumn, ...] | None
 
 #: Rows that are copied at once.
 ROWS_AT_ONCE = 1 << 13
@@ -76,6 +78,8 @@ class Problem:
     target_scale : float
         Deviation of the targets. Losses are measured in this unit, so that `alpha` means the same
         whether y is in metres or in miles. 1 for classes.
+    columns : tuple of ReadColumn, or None
+        What an axis-aligned split may read; None is one column a coordinate.
     """
 
     matrix: Matrix
@@ -88,6 +92,7 @@ class Problem:
     deviation: NDArray[np.float64]
     squared_length: float
     target_scale: float = 1.0
+    columns: Columns = None
 
     def __getstate__(self) -> dict[str, Any]:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -95,7 +100,8 @@ class Problem:
         return values
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, rows=as_compact_rows(state["matrix"]))
+        weights, columns = state["sample_weight"], state["columns"]
+        self.__dict__.update(state, rows=_training_rows(state["matrix"], weights, columns))
 
     @property
     def n_rows(self) -> int:
@@ -146,12 +152,13 @@ def classification_problem(
     n_classes: int,
     sample_weight: NDArray[np.float64],
     *,
+    columns: Columns = None,
     n_threads: int = 1,
     label_of: Label = PLACE,
 ) -> Problem:
     """Problem with class codes 0, ..., n_classes - 1."""
     targets = np.ascontiguousarray(codes, dtype=np.int32)
-    return _problem(X, targets, sample_weight, n_classes, n_threads, label_of)
+    return _problem(X, targets, sample_weight, n_classes, columns, n_threads, label_of)
 
 
 def regression_problem(
@@ -159,12 +166,13 @@ def regression_problem(
     targets: NDArray[np.float64],
     sample_weight: NDArray[np.float64],
     *,
+    columns: Columns = None,
     n_threads: int = 1,
     label_of: Label = PLACE,
 ) -> Problem:
     """Problem with real targets of shape (n_rows, n_outputs)."""
     values = np.ascontiguousarray(targets, dtype=np.float64)
-    problem = _problem(X, values, sample_weight, 0, n_threads, label_of)
+    problem = _problem(X, values, sample_weight, 0, columns, n_threads, label_of)
     return replace(problem, target_scale=_deviation(values, problem.sample_weight))
 
 
@@ -173,14 +181,15 @@ def _problem(
     targets: NDArray[np.int32] | NDArray[np.float64],
     sample_weight: NDArray[np.float64],
     n_classes: int,
+    columns: Columns,
     n_threads: int,
     label_of: Label = PLACE,
 ) -> Problem:
     X = _container(X)
-    rows = as_compact_rows(X)
     weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    rows = _training_rows(X, weights, columns)
     scaling = _scaling(rows, weights, n_threads, label_of)
-    return Problem(X, rows, targets, weights, n_classes, *scaling)
+    return Problem(X, rows, targets, weights, n_classes, *scaling, columns=columns)
 
 
 def _scaling(
@@ -244,8 +253,23 @@ def take_columns(problem: Problem, columns: NDArray[np.intp], *, n_threads: int 
     """The same task on some of its columns, scaled anew."""
     X = problem.matrix
     X = _columns_of(X, columns) if isinstance(X, np.ndarray) else sp.csr_matrix(X[:, columns])
-    part = _problem(X, problem.targets, problem.sample_weight, problem.n_classes, n_threads)
+    kept = None if problem.columns is None else _kept_columns(problem.columns, columns)
+    part = _problem(X, problem.targets, problem.sample_weight, problem.n_classes, kept, n_threads)
     return replace(part, target_scale=problem.target_scale)
+
+
+def _kept_columns(columns: tuple[ReadColumn, ...], kept: NDArray[np.intp]) -> Columns:
+    """What is left of columns of which some coordinates are kept, ascending."""
+    place = {int(coordinate): number for number, coordinate in enumerate(kept)}
+    left = []
+    for column in columns:
+        flag = place.get(column.flag, NO_FLAG)
+        places = [place[j] for j in column.coordinates if j in place and j != column.flag]
+        if places:
+            left.append(ReadColumn(places[0], len(places) if column.n_levels else 0, flag))
+        elif flag != NO_FLAG:
+            left.append(ReadColumn(flag, 0, NO_FLAG))
+    return tuple(left)
 
 
 def take_rows(X: Matrix, numbers: NDArray[np.intp]) -> Matrix:
@@ -311,6 +335,13 @@ def _container(X: Matrix) -> Matrix:
         sparse = sparse.copy()
         sparse.eliminate_zeros()
     return sparse
+
+
+def _training_rows(
+    X: Matrix, sample_weight: NDArray[np.float64], columns: Columns
+) -> _core.Rows:
+    rows = as_compact_rows(X)
+    return rows if columns is None else _core.with_columns(rows, columns, sample_weight)
 
 
 def as_compact_rows(X: Matrix) -> _core.Rows:

@@ -20,7 +20,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spinney import _core
-from spinney.data import Matrix, Problem, as_rows
+from spinney.data import Columns, Matrix, Problem, as_rows
 from spinney.data.checks import check_boolean, check_choice, check_integer, check_n_jobs
 from spinney.data.encoded import check_same_categories, encoded_rows, learn_encoding, learn_typical
 from spinney.data.row_reader import RULES, row_reader
@@ -241,6 +241,10 @@ class Model(CallbackSupportMixin, BaseEstimator):
         else:
             self.encoding_ = learn_encoding(self, rows, targets, weights)
         return encoded_rows(row_reader(self), rows, targets, weights)
+
+    def _read_columns(self) -> Columns:
+        """What an axis-aligned split may read; None is one column a coordinate."""
+        return None if self.encoding_ is None else self.encoding_.read_columns
 
     def _note(self, problem: Problem, rows: Matrix | Table, session: Session) -> None:
         """Let each class check the problem, and store what is typical unless that is known."""

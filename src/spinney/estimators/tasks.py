@@ -127,7 +127,13 @@ class Classifier(ClassifierMixin, Model):
         encoded = self._encoded(rows, indicators, weights, goes_on=session.goes_on)
         n_threads, label_of = self._n_threads(), self._label_of_coordinate
         problem = classification_problem(
-            encoded, codes, self.n_classes_, weights, n_threads=n_threads, label_of=label_of
+            encoded,
+            codes,
+            self.n_classes_,
+            weights,
+            columns=self._read_columns(),
+            n_threads=n_threads,
+            label_of=label_of,
         )
         self._note(problem, rows, session)
         return problem
@@ -203,7 +209,12 @@ class Regressor(RegressorMixin, Model):
         encoded = self._encoded(rows, targets, weights, goes_on=session.goes_on)
         n_threads, label_of = self._n_threads(), self._label_of_coordinate
         problem = regression_problem(
-            encoded, targets, weights, n_threads=n_threads, label_of=label_of
+            encoded,
+            targets,
+            weights,
+            columns=self._read_columns(),
+            n_threads=n_threads,
+            label_of=label_of,
         )
         self._note(problem, rows, session)
         return problem

@@ -5,8 +5,10 @@ from spinney.data.tables.columns import Column, object_column
 from spinney.data.tables.direct import has_names, plain_numbers
 from spinney.data.tables.encoding import (
     KINDS,
+    NO_FLAG,
     Coordinate,
     Matrix,
+    ReadColumn,
     TableEncoding,
     encoding_of_numbers,
 )
@@ -41,6 +43,7 @@ from spinney.data.tables.typical import TypicalRow, typical_of_numbers, typical_
 
 __all__ = [
     "KINDS",
+    "NO_FLAG",
     "CellReader",
     "Column",
     "Coordinate",
@@ -48,6 +51,7 @@ __all__ = [
     "Levels",
     "Matrix",
     "MissingValuesWarning",
+    "ReadColumn",
     "Table",
     "TableEncoding",
     "TypicalRow",

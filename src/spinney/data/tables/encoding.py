@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -53,6 +53,34 @@ GIVEN_AS = {
 _IS_READ: dict[str, Callable[[str], bool]] = {NUMBER: is_plain, DATETIME: is_date}
 
 LARGEST = float(np.finfo(np.float32).max)
+
+
+#: Stands for the flag of a column without one.
+NO_FLAG = -1
+
+
+class ReadColumn(NamedTuple):
+    """Coordinates that an axis-aligned split may read together.
+
+    Attributes
+    ----------
+    first : int
+        A number, or the first of the indicators.
+    n_levels : int
+        How many indicators follow each other; 0 for a number.
+    flag : int
+        The coordinate that is 1 where the value is missing, or `NO_FLAG`.
+    """
+
+    first: int
+    n_levels: int
+    flag: int
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """All of them, in order."""
+        own = tuple(range(self.first, self.first + max(self.n_levels, 1)))
+        return own if self.flag == NO_FLAG else (*own, self.flag)
 
 
 @dataclass(frozen=True)
@@ -163,6 +191,14 @@ class TableEncoding:
         return np.repeat(np.arange(self.n_columns), self.widths)
 
     @cached_property
+    def read_columns(self) -> tuple[ReadColumn, ...]:
+        """What an axis-aligned split may read, in the order of the coordinates.
+
+        The indicators of a column together, and each of its numbers, both with its flag.
+        """
+        return tuple(self._read_columns())
+
+    @cached_property
     def is_numeric(self) -> bool:
         """Whether all columns are numbers, so that rows can come as one matrix."""
         return bool(np.isin(self.kinds, (_CODE[NUMBER], _CODE[EMPTY])).all())
@@ -240,6 +276,20 @@ class TableEncoding:
             return level_coordinates(self.levels[number], column)
         values = as_float32(column.numbers - self.origin[number], label)
         return np.where(is_missing, self.fill[number], values)[:, None]
+
+    def _read_columns(self) -> Iterator[ReadColumn]:
+        for column, (first, width) in enumerate(zip(self.first, self.widths, strict=True)):
+            n_indicators = 0
+            if (levels := self.levels.get(column)) is not None:
+                n_indicators = levels.width - levels.n_outputs
+            flag = int(first + width) - 1 if self.has_missing[column] else NO_FLAG
+            n_others = int(width) - int(self.has_missing[column])
+            if not n_others:  # an empty column
+                yield ReadColumn(flag, 0, NO_FLAG)
+            elif n_indicators:
+                yield ReadColumn(int(first), n_indicators, flag)
+            for number in range(n_indicators, n_others):
+                yield ReadColumn(int(first) + number, 0, flag)
 
     def _described(self) -> Iterator[Coordinate]:
         for column in range(self.n_columns):
