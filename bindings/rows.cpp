@@ -37,9 +37,38 @@ Rows copied_rows(const Matrix<float>& values) {
     return {view, {nb::capsule(owned.release(), [](void* p) noexcept { delete static_cast<PaddedRows<T>*>(p); })}};
 }
 
-/// Rows whose width fills whole vectors already are as good as padded, and are borrowed.
+/// Times weights of zero, no such number leaves anything in a sum, nor do sums of them overflow before.
+constexpr float largest_neighbour = 1e18F;
+
+bool are_small(std::span<const float> values) {
+    for (std::size_t first = 0; first < values.size(); first += 1024) {
+        check_stop_after(512);
+        bool is_small = true;
+        for (float x : values.subspan(first, std::min<std::size_t>(1024, values.size() - first)))
+            is_small &= x >= -largest_neighbour && x <= largest_neighbour;
+        if (!is_small) return false;
+    }
+    return true;
+}
+
+/// Rows that are read beyond their ends, into the next row; those at the end of the matrix are copied.
+Rows overlapping_rows(const Matrix<float>& values) {
+    const std::size_t n = values.shape(0), d = values.shape(1), width = padded_size(d);
+    const std::size_t n_copied = std::min(n, (width - d + d - 1) / d);
+    auto owned = std::make_unique<PaddedRows<float>>(
+        n_copied, d, [&](std::size_t i, float* out) { std::copy_n(values.data() + (n - n_copied + i) * d, d, out); });
+    const DenseRows rows{values.data(), n, d, d, width, owned->view().values, n - n_copied};
+    return {
+        rows,
+        {nb::cast(values), nb::capsule(owned.release(), [](void* p) noexcept { delete static_cast<PaddedRows<float>*>(p); })}};
+}
+
+/// Rows as training reads them. Those whose width fills whole vectors are borrowed; others are read beyond their ends, unless
+/// huge numbers there could do harm.
 Rows padded_rows(const Matrix<float>& values) {
-    return values.shape(1) == padded_size(values.shape(1)) ? dense_rows(values) : copied_rows<float>(values);
+    if (values.shape(1) == padded_size(values.shape(1)) || values.size() == 0) return dense_rows(values);
+    const bool are_harmless = run_stoppable([&] { return are_small({values.data(), values.size()}); });
+    return are_harmless ? overlapping_rows(values) : copied_rows<float>(values);
 }
 
 bool are_bytes(std::span<const float> values) {
@@ -129,7 +158,7 @@ void bind_rows(nb::module_& m) {
         .def_prop_ro("is_sparse", [](const Rows& r) { return std::holds_alternative<SparseRows>(r.design); });
     m.def("dense_rows", &dense_rows, array_arg("values"));
     m.def("padded_rows", &padded_rows, array_arg("values"),
-          "The rows with zeros behind them, as training reads them: a copy, unless their width fills whole vectors.");
+          "The rows as training reads them, in whole vectors: borrowed, unless numbers are huge.");
     m.def("byte_rows", &byte_rows, array_arg("values"),
           "The rows as bytes if all values are whole numbers from 0 to 255, else None.");
     m.def("sparse_rows", &sparse_rows, array_arg("indptr"), array_arg("indices"), array_arg("data"), nb::arg("n_features"));

@@ -227,10 +227,7 @@ def best_column_cost(X, columns, labels, weights, alpha):
         if n_levels:
             level = X[:, first : first + n_levels].argmax(axis=1)
             level[~X[:, first : first + n_levels].any(axis=1)] = n_levels
-            ways = [
-                np.array(sides)[level]
-                for sides in product([False, True], repeat=n_levels + 1)
-            ]
+            ways = [np.array(sides)[level] for sides in product([False, True], repeat=n_levels + 1)]
         else:
             values = X[:, first]
             ways = [everywhere, *(values >= threshold for threshold in values)]

@@ -40,6 +40,14 @@ inline PaddedRows<float> padded(const Matrix& x) {
     return {x.n_rows, x.n_features, [&](std::size_t n, float* out) { std::ranges::copy(x.dense().row(n), out); }};
 }
 
+/// Rows that are read beyond their ends, with the last of them from `last`, which are padded rows of the same matrix.
+inline DenseRows overlapping(const Matrix& x, const PaddedRows<float>& last) {
+    const std::size_t width = padded_size(x.n_features);
+    const std::size_t n_copied = std::min(x.n_rows, (width - x.n_features + x.n_features - 1) / x.n_features);
+    const std::size_t n_in_place = x.n_rows - n_copied;
+    return {x.values.data(), x.n_rows, x.n_features, x.n_features, width, last.view().begin(n_in_place), n_in_place};
+}
+
 /// Rows of d entries as rows of `width`, with zeros behind them.
 template <class T>
 std::vector<T> widened(std::span<const T> values, std::size_t d, std::size_t width) {

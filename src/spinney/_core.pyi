@@ -123,7 +123,6 @@ def logistic_split(
 def axis_split(
     rows: Rows, labels: _Int8, weights: _Float64, alpha: float
 ) -> tuple[int, float, float, float]: ...
-
 def column_split(
     rows: Rows, labels: _Int8, weights: _Float64, alpha: float, n_threads: int
 ) -> tuple[_UInt32, _Float32, float, float]: ...

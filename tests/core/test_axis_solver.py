@@ -94,18 +94,20 @@ def test_whole_numbers_are_summed_and_others_sorted_to_the_same_end(n_values):
 
 @st.composite
 def tables(draw):
-    """Coordinates of numbers with flags and of levels, as an encoding makes them, and their columns.
+    """Coordinates of numbers with flags and of levels, as an encoding makes them; their columns.
 
     Missing numbers are filled; some rows have no level.
     """
     n_rows = draw(st.integers(1, 60))
     parts, columns, first = [], [], 0
     for _ in range(draw(st.integers(1, 3))):
-        is_missing = np.array(draw(st.lists(st.booleans(), min_size=n_rows, max_size=n_rows)))
+        is_missing = draw(hnp.arrays(np.bool_, n_rows))
         has_flag = draw(st.booleans())
         n_levels = draw(st.sampled_from([0, 0, 1, 2, 4]))
         if n_levels:
-            level = np.array(draw(st.lists(st.integers(0, n_levels), min_size=n_rows, max_size=n_rows)))
+            level = np.array(
+                draw(st.lists(st.integers(0, n_levels), min_size=n_rows, max_size=n_rows))
+            )
             level[is_missing & has_flag] = n_levels
             part = (level[:, None] == np.arange(n_levels)).astype(np.float32)
         else:

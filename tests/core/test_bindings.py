@@ -216,16 +216,39 @@ def test_rows_are_those_that_were_given() -> None:
 
 
 @pytest.mark.parametrize("width", [1, 8, 13, 16, 20, 32, 47, 48])
-def test_rows_are_copied_once_where_they_do_not_fill_vectors(width: int) -> None:
-    values = RNG.normal(size=(50, width)).astype(np.float32)
+@pytest.mark.parametrize("largest", [1.0, 1e19])
+def test_rows_are_borrowed_but_for_the_last_ones_unless_numbers_are_huge(
+    width: int, largest: float
+) -> None:
+    """Rows are read into the next row, where a huge number times zero could leave a trace."""
+    values = (largest * RNG.uniform(0.5, 1.0, size=(50, width))).astype(np.float32)
     given, weights = values.copy(), np.ones(50)
     means = _core.column_moments(_core.dense_rows(given), weights, 1)[0]
     rows = _core.padded_rows(values)
     assert np.array_equal(_core.column_moments(rows, weights, 1)[0], means)
     assert np.array_equal(values, given)
     values[:] = 7.0
+    weights[-8:] = 0.0  # rows of width 1 are read eight at once
     is_borrowed = np.all(_core.column_moments(rows, weights, 1)[0] == 7.0)
-    assert is_borrowed == (width in (8, 16, 32, 48))
+    assert is_borrowed == (width in (8, 16, 32, 48) or largest == 1.0)
+
+
+@pytest.mark.parametrize("width", [1, 5, 7, 13, 31, 33, 100])
+def test_what_follows_a_row_leaves_no_trace(width: int) -> None:
+    rng = np.random.default_rng(width)
+    wide = np.zeros((40, 112), dtype=np.float32)
+    wide[:, :width] = rng.normal(size=(40, width))
+    narrow = np.ascontiguousarray(wide[:, :width])
+    labels = np.where(wide[:, 0] + 0.3 * rng.normal(size=40) > 0, 1, -1).astype(np.int8)
+    found = [
+        _core.logistic_split(
+            _core.padded_rows(X), np.zeros(X.shape[1]), np.ones(X.shape[1]), labels, np.ones(40),
+            0.01, "stream", 1, 3, 0.3, 1e-3, 0,
+        )
+        for X in (narrow, wide)
+    ]  # fmt: skip
+    assert np.array_equal(found[0][0], found[1][0][:width])
+    assert found[0][1] == found[1][1]
 
 
 def arrays_in(values: Any) -> Iterator[Any]:

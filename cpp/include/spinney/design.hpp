@@ -14,8 +14,9 @@
 
 namespace spinney {
 
-/// Row-major matrix of floats or bytes, borrowed. Rows may be padded: then zeros follow the columns of each, and kernels, which
-/// read all that lies between two rows, meet whole vectors alone.
+/// Row-major matrix of floats or bytes, borrowed. Kernels read `read_width` entries of a row, so that they meet whole vectors
+/// alone: its columns, and behind them zeros if rows are padded, or else what the next row begins with. Weights there are zero,
+/// and finite numbers times zero add nothing. The last rows, behind which the matrix ends, are then read from a padded copy.
 template <class T>
 struct DenseRowsOf {
     using Value = T;
@@ -23,13 +24,18 @@ struct DenseRowsOf {
     std::size_t n_rows = 0;
     std::size_t n_features = 0;
     std::size_t stride = n_features;  ///< entries from one row to the next
+    std::size_t read_width = stride;
+    const T* last_rows = nullptr;  ///< rows from n_in_place on, `read_width` entries each
+    std::size_t n_in_place = n_rows;
 
-    /// Weights of a hyperplane over these rows: zero where rows are padded.
-    [[nodiscard]] std::size_t width() const { return stride; }
-    [[nodiscard]] const T* begin(std::size_t n) const { return values + n * stride; }
+    /// Weights of a hyperplane over these rows: zero behind the columns.
+    [[nodiscard]] std::size_t width() const { return read_width; }
+    [[nodiscard]] const T* begin(std::size_t n) const {
+        return n < n_in_place ? values + n * stride : last_rows + (n - n_in_place) * read_width;
+    }
     [[nodiscard]] std::span<const T> row(std::size_t n) const { return {begin(n), n_features}; }
     [[nodiscard]] double dot(std::size_t n, const float* w) const {
-        return spinney::dot(std::span<const T>(begin(n), stride), w);
+        return spinney::dot(std::span<const T>(begin(n), read_width), w);
     }
     /// Asks for a row that is needed soon. Wide rows are visited in no order the processor could guess.
     void prefetch(std::size_t n) const {

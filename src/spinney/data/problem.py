@@ -337,9 +337,7 @@ def _container(X: Matrix) -> Matrix:
     return sparse
 
 
-def _training_rows(
-    X: Matrix, sample_weight: NDArray[np.float64], columns: Columns
-) -> _core.Rows:
+def _training_rows(X: Matrix, sample_weight: NDArray[np.float64], columns: Columns) -> _core.Rows:
     rows = as_compact_rows(X)
     return rows if columns is None else _core.with_columns(rows, columns, sample_weight)
 
