@@ -1,10 +1,23 @@
+#include <algorithm>
 #include <atomic>
+#include <cfenv>
+#include <chrono>
+#include <ctime>
 #include <functional>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
 
 #if defined(__linux__)
 #include <sys/resource.h>
+#endif
+#if !defined(_WIN32)
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 #endif
 
 #include "check.hpp"
@@ -180,6 +193,241 @@ void missing_threads_leave_the_work_to_the_others() {
 void missing_threads_leave_the_work_to_the_others() {}
 #endif
 
+/// Whether all numbers below n_tasks are summed, each once.
+[[nodiscard]] bool adds_up(std::size_t n_tasks, std::size_t n_threads) {
+    std::atomic<std::size_t> sum{0};
+    parallel_for(n_tasks, n_threads, [&](std::size_t i) { sum += i + 1; });
+    return sum == n_tasks * (n_tasks + 1) / 2;
+}
+
+/// Two tasks at the same time: the caller's, and one of a helper, which begins first.
+template <class OfCaller, class OfHelper>
+void side_by_side(const OfCaller& of_caller, const OfHelper& of_helper) {
+    const auto caller = std::this_thread::get_id();
+    std::atomic<bool> has_begun{false};
+    parallel_for(2, 2, [&](std::size_t) {
+        if (std::this_thread::get_id() != caller) {
+            has_begun = true;
+            return of_helper();
+        }
+        while (!has_begun) std::this_thread::yield();
+        of_caller();
+    });
+}
+
+void many_small_calls_share_their_threads() {
+    constexpr std::size_t most_before = 50;  // of all tests
+    std::mutex mutex;
+    std::set<std::thread::id> seen;
+    for (int k = 0; k < 2000; ++k) {
+        parallel_for(3, 3, [&](std::size_t) {
+            const std::scoped_lock lock(mutex);
+            seen.insert(std::this_thread::get_id());
+        });
+        expect(adds_up(2, 2), "each task is run once");
+    }
+    expect(seen.size() <= std::max<std::size_t>(most_before, std::thread::hardware_concurrency()),
+           "threads are started once, not in each call");
+}
+
+void the_number_of_threads_may_change() {
+    for (int k = 0; k < 100; ++k)
+        for (std::size_t n_threads : {2U, 7U, 1U, 4U, 0U, 30U, 3U})
+            for (std::size_t n_tasks : {5U, 1U, 100U}) expect(adds_up(n_tasks, n_threads), "each task is run once");
+}
+
+void tasks_of_tasks_end() {
+    for (int k = 0; k < 100; ++k) {
+        std::atomic<int> n_run{0};
+        parallel_for(5, 3, [&](std::size_t) {
+            parallel_for(4, 4, [&](std::size_t) { parallel_for(3, 2, [&](std::size_t) { ++n_run; }); });
+        });
+        expect_equal(n_run.load(), 60, "all levels run all their tasks");
+    }
+}
+
+void threads_that_call_at_the_same_time_do_not_meet() {
+    std::atomic<int> n_wrong{0};
+    const auto call_often = [&](std::size_t n_threads) {
+        for (std::size_t k = 0; k < 500; ++k) {
+            if (!adds_up(1 + k % 9, n_threads)) ++n_wrong;
+            try {
+                parallel_for(6, n_threads, [&](std::size_t i) {
+                    if (i == 4) throw std::runtime_error(std::to_string(k));
+                });
+                ++n_wrong;
+            } catch (const std::runtime_error& error) {
+                if (error.what() != std::to_string(k)) ++n_wrong;
+            }
+        }
+    };
+    std::vector<std::thread> callers;
+    for (std::size_t n_threads : {2U, 3U, 4U, 2U}) callers.emplace_back(call_often, n_threads);
+    for (std::thread& caller : callers) caller.join();
+    expect_equal(n_wrong.load(), 0, "each caller has its own tasks and its own exceptions");
+}
+
+void exceptions_of_helpers_reach_the_caller() {
+    for (int k = 0; k < 100; ++k)
+        expect_throw<std::runtime_error>([] { side_by_side([] {}, [] { throw std::runtime_error("helper"); }); },
+                                         "as they would from a thread of its own");
+    expect(adds_up(10, 3), "helpers go on after it");
+}
+
+void exceptions_of_the_caller_wait_for_the_helpers() {
+    for (int k = 0; k < 20; ++k) {
+        std::atomic<bool> is_done{false};
+        const auto take_long = [&] {
+            std::this_thread::sleep_for(std::chrono::microseconds(100 * k));  // more or less than a thread looks before it sleeps
+            is_done = true;
+        };
+        expect_throw<std::runtime_error>([&] { side_by_side([] { throw std::runtime_error("caller"); }, take_long); },
+                                         "it is thrown");
+        expect(is_done, "nobody works on a call that has ended");
+    }
+}
+
+void exceptions_of_an_interrupt_wait_for_the_helpers() {
+    std::atomic<bool> is_waiting{false}, is_done{false};
+    const Interruptible scope([&]() -> bool {
+        if (is_waiting) throw std::runtime_error("interrupt");
+        return false;
+    });
+    const auto take_long = [&] {
+        while (!is_waiting) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        is_done = true;
+    };
+    expect_throw<std::runtime_error>([&] { side_by_side([&] { is_waiting = true; }, take_long); }, "it is thrown");
+    expect(is_done, "nobody works on a call that has ended");
+}
+
+void interrupted_threads_work_again() {
+    for (int k = 0; k < 10; ++k) {
+        std::atomic<int> n_asked{0};
+        {
+            const Interruptible scope([&] { return ++n_asked > 3; });
+            expect_throw<Interrupted>([] { side_by_side([] {}, work_on); }, "a caller that waits asks");
+        }
+        expect(adds_up(100, 3), "the next call knows nothing of it");
+    }
+}
+
+void threads_round_as_their_caller_does() {
+    expect(adds_up(8, 4), "helpers exist");
+    for (int rounding : {FE_UPWARD, FE_TONEAREST}) {
+        std::fesetround(rounding);
+        int of_helper = -1;
+        side_by_side([] {}, [&] { of_helper = std::fegetround(); });
+        expect_equal(of_helper, rounding, "which thread computes changes no bit");
+    }
+}
+
+#if !defined(_WIN32)
+void idle_threads_use_no_time() {
+    expect(adds_up(8, 4), "helpers exist");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const std::clock_t before = std::clock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    const double seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+    expect(seconds < 0.1, "they sleep");
+}
+
+void signals_are_not_for_threads_of_the_library() {
+    bool is_blocked = false;
+    side_by_side([] {},
+                 [&] {
+                     sigset_t signals;
+                     pthread_sigmask(SIG_SETMASK, nullptr, &signals);
+                     is_blocked = sigismember(&signals, SIGINT) == 1 && sigismember(&signals, SIGSEGV) == 0;
+                 });
+    expect(is_blocked, "but errors are");
+}
+#else
+void idle_threads_use_no_time() {}  // std::clock counts all time there
+void signals_are_not_for_threads_of_the_library() {}
+#endif
+
+// ThreadSanitizer does not follow a child that starts threads.
+#if defined(__SANITIZE_THREAD__)
+#define SPINNEY_HAS_TSAN
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SPINNEY_HAS_TSAN
+#endif
+#endif
+
+#if !defined(_WIN32) && !defined(SPINNEY_HAS_TSAN)
+/// Whether check() is true in a child, which ends there.
+template <class Check>
+[[nodiscard]] bool is_true_in_child(const Check& check) {
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);  // the end of a child that hangs
+        _exit(check() ? 0 : 1);
+    }
+    int status = -1;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+[[nodiscard]] bool has_working_threads() {
+    bool is_right = true;
+    for (int k = 0; k < 50; ++k) is_right = is_right && adds_up(20, 3);
+    int of_helper = 0;
+    side_by_side([] {}, [&] { of_helper = 1; });
+    return is_right && of_helper == 1;
+}
+
+void forked_processes_have_threads_of_their_own() {
+    expect(has_working_threads(), "before");
+    for (int k = 0; k < 5; ++k) {
+        expect(is_true_in_child([] { return has_working_threads() && is_true_in_child(has_working_threads); }),
+               "in child and grandchild");
+        expect(has_working_threads(), "afterwards");
+    }
+}
+
+void forks_while_other_threads_work() {
+    std::atomic<bool> is_over{false};
+    std::vector<std::thread> others;
+    for (std::size_t n_threads : {2U, 3U})
+        others.emplace_back([&, n_threads] {
+            while (!is_over) expect(adds_up(7, n_threads), "the parent's work goes on");
+        });
+    for (int k = 0; k < 20; ++k) expect(is_true_in_child(has_working_threads), "no lock is left closed in the child");
+    is_over = true;
+    for (std::thread& other : others) other.join();
+}
+
+/// The child has the caller's task, but not the thread that is at the other one.
+void forks_of_tasks_do_not_hang() {
+    bool is_child = false, is_refused = false;
+    int status = -1;
+    std::atomic<bool> is_over{false};
+    const auto fork_here = [&] {
+        const pid_t child = fork();
+        is_child = child == 0;
+        if (is_child) alarm(60);
+        if (!is_child) waitpid(child, &status, 0);
+        is_over = true;
+    };
+    try {
+        side_by_side(fork_here, [&] {
+            while (!is_over) std::this_thread::yield();
+        });
+    } catch (const std::runtime_error&) {
+        is_refused = true;
+    }
+    if (is_child) _exit(is_refused && has_working_threads() ? 0 : 1);
+    expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child is told that tasks are lost");
+    expect(!is_refused && has_working_threads(), "the parent has lost nothing");
+}
+#else
+void forked_processes_have_threads_of_their_own() {}
+void forks_while_other_threads_work() {}
+void forks_of_tasks_do_not_hang() {}
+#endif
+
 }  // namespace
 
 std::vector<Test> parallel_tests() {
@@ -194,7 +442,21 @@ std::vector<Test> parallel_tests() {
             {"interrupts end with their scope", interrupts_end_with_their_scope},
             {"short loops do not ask", short_loops_do_not_ask},
             {"missing threads leave the work to the others", missing_threads_leave_the_work_to_the_others},
-            {"a silent interrupt changes nothing", silent_interrupt_changes_nothing}};
+            {"a silent interrupt changes nothing", silent_interrupt_changes_nothing},
+            {"many small calls share their threads", many_small_calls_share_their_threads},
+            {"the number of threads may change", the_number_of_threads_may_change},
+            {"tasks of tasks end", tasks_of_tasks_end},
+            {"threads that call at the same time do not meet", threads_that_call_at_the_same_time_do_not_meet},
+            {"exceptions of helpers reach the caller", exceptions_of_helpers_reach_the_caller},
+            {"exceptions of the caller wait for the helpers", exceptions_of_the_caller_wait_for_the_helpers},
+            {"exceptions of an interrupt wait for the helpers", exceptions_of_an_interrupt_wait_for_the_helpers},
+            {"interrupted threads work again", interrupted_threads_work_again},
+            {"idle threads use no time", idle_threads_use_no_time},
+            {"threads round as their caller does", threads_round_as_their_caller_does},
+            {"signals are not for threads of the library", signals_are_not_for_threads_of_the_library},
+            {"forked processes have threads of their own", forked_processes_have_threads_of_their_own},
+            {"forks while other threads work", forks_while_other_threads_work},
+            {"forks of tasks do not hang", forks_of_tasks_do_not_hang}};
 }
 
 }  // namespace spinney::test

@@ -49,7 +49,9 @@ inline void check_stop_after(std::size_t n_rows) {
 }
 
 /// Runs task(0), ..., task(n_tasks - 1) on up to n_threads threads, in the order of their numbers. An exception of a
-/// task is thrown again here. A caller whose helpers are still at work goes on asking the interrupt.
+/// task is thrown again here. A caller whose helpers are still at work goes on asking the interrupt. Helpers are started
+/// when they are first needed and then sleep between calls. Calls at the same time and calls by tasks share them; a call
+/// that finds none idle is worked on by its caller alone. A forked process has helpers of its own.
 void parallel_for(std::size_t n_tasks, std::size_t n_threads, const std::function<void(std::size_t)>& task);
 
 }  // namespace spinney
