@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace spinney {
 
@@ -20,6 +22,16 @@ struct RowRange {
 
 [[nodiscard]] inline RowRange rows_of_block(std::size_t block, std::size_t n_rows) {
     return {block * table_block, std::min(n_rows, (block + 1) * table_block)};
+}
+
+/// visit(first, last) for each stretch of row numbers first, ..., last - 1 of the list that lie in one block.
+template <class Visit>
+void for_each_block_segment(std::span<const std::uint32_t> rows, const Visit& visit) {
+    for (std::size_t first = 0, last = 0; first < rows.size(); first = last) {
+        const std::size_t block = rows[first] / table_block;
+        while (last < rows.size() && rows[last] / table_block == block) ++last;
+        visit(first, last);
+    }
 }
 
 }  // namespace spinney
