@@ -105,7 +105,7 @@ class Relaxation {
             position_[j] = static_cast<std::int32_t>(columns_.size());
             columns_.push_back(j);
         }
-        stride_ = (columns_.size() + 3) / 4 * 4;
+        stride_ = block_stride(columns_.size());
     }
 
     [[nodiscard]] bool is_free(std::size_t k, std::size_t j) const {

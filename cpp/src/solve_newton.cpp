@@ -6,6 +6,7 @@
 #include "spinney/convex.hpp"
 #include "spinney/parallel.hpp"
 #include "spinney/solve_linear.hpp"
+#include "spinney/table/block.hpp"
 
 namespace spinney {
 namespace {
@@ -18,7 +19,7 @@ struct Model {
     double bias_gradient = 0.0, bias_hessian = 0.0;
 
     explicit Model(std::size_t d)
-        : n_features(d), stride((d + 3) / 4 * 4), gradient(stride), hessian(stride * stride), bias_column(stride) {}
+        : n_features(d), stride(block_stride(d)), gradient(stride), hessian(stride * stride), bias_column(stride) {}
 
     void clear() {
         value = bias_gradient = bias_hessian = 0.0;
@@ -26,9 +27,16 @@ struct Model {
         std::ranges::fill(hessian, 0.0);
         std::ranges::fill(bias_column, 0.0);
     }
-    void mirror() {
-        for (std::size_t i = 0; i < stride; ++i)
-            for (std::size_t j = 0; j < i; ++j) hessian[i * stride + j] = hessian[j * stride + i];
+    void add(const Model& part) {
+        value += part.value;
+        bias_gradient += part.bias_gradient;
+        bias_hessian += part.bias_hessian;
+        const auto add_to = [](std::vector<double>& sum, const std::vector<double>& terms) {
+            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += terms[i];
+        };
+        add_to(gradient, part.gradient);
+        add_to(hessian, part.hessian);
+        add_to(bias_column, part.bias_column);
     }
 };
 
@@ -37,11 +45,79 @@ struct Point {
     double bias = 0.0;
 };
 
+/// Where the minimum of a model lies, and by how much less its objective is there than where it was made.
+struct Step {
+    Point to;
+    double promise = 0.0;
+};
+
+/// What a model promises is believed up to this share of the objective; beyond it rows are looked at once more. On Letter 71 % of
+/// the problems of TAO, with 81 % of the rows, are below it; of these one in a thousand rises, at worst by 38 %.
+constexpr double credible_share = 0.25;
+
 /// Working memory of the pass over one block of rows.
 struct Block {
-    std::vector<double> z;
+    std::vector<double> z, weighted;
     double score[block_rows], loss[block_rows], slope[block_rows], curvature[block_rows];
-    explicit Block(std::size_t stride) : z(block_rows * stride) {}
+    explicit Block(std::size_t stride) : z(block_rows * stride), weighted(block_rows * stride) {}
+};
+
+/// Quadratic model of the weights alone: for any weights the best bias is known, and is put in. That leaves columns centred, by
+/// the curvatures of the rows, and coordinate descent needs a third to a half of the passes.
+class WeightModel {
+  public:
+    WeightModel(const Model& model, const Point& at, const LinearOptions& options)
+        : model_(model), at_(at), options_(options), hessian_(model.hessian), curvature_(model.stride), inverse_(model.stride),
+          threshold_(model.stride), start_gradient_(model.gradient),
+          // A direction without curvature (separated rows, a duplicated column) must not get an endless step.
+          floor_(1e-10 * (1.0 + model.bias_hessian)), bias_curvature_(model.bias_hessian + floor_) {
+        const std::size_t stride = model.stride;
+        for (std::size_t i = 0; i < stride; ++i) {
+            const double share = model.bias_column[i] / bias_curvature_;
+            for (std::size_t j = i; j < stride; ++j)
+                hessian_[i * stride + j] = hessian_[j * stride + i] =
+                    model.hessian[i * stride + j] - share * model.bias_column[j];
+            start_gradient_[i] += options.ridge * at.w[i] - share * model.bias_gradient;
+        }
+        for (std::size_t j = 0; j < model.n_features; ++j) {
+            constexpr double rounding = 1e-12;  // of the difference above, for a column that hardly varies
+            hessian_[j * stride + j] += options.ridge;
+            curvature_[j] = std::max(hessian_[j * stride + j], options.ridge) + floor_ + rounding * model.hessian[j * stride + j];
+            inverse_[j] = 1.0 / curvature_[j];
+            threshold_[j] = options.alpha * inverse_[j];
+        }
+    }
+
+    /// Minimiser of the model plus the penalties, by coordinate descent.
+    [[nodiscard]] Step minimise() const {
+        constexpr std::size_t max_passes = 50;
+        constexpr double model_tolerance = 1e-2;  // the model is only an approximation of the objective
+        Step step{at_};
+        std::vector<double> gradient = start_gradient_;
+        const QuadraticModel quadratic{hessian_.data(),  curvature_.data(), inverse_.data(),   threshold_.data(),
+                                       step.to.w.data(), gradient.data(),   model_.n_features, model_.stride};
+        for (std::size_t pass = 0; pass < max_passes; ++pass) {
+            check_stop_after(model_.n_features);
+            if (kernels().descend(quadratic) <= model_tolerance * options_.tolerance * model_.value) break;
+        }
+        double pull = model_.bias_gradient;  // of the bias at the new weights
+        for (std::size_t j = 0; j < model_.n_features; ++j) {
+            const double moved = step.to.w[j] - at_.w[j];
+            pull += model_.bias_column[j] * moved;
+            step.promise -= 0.5 * moved * (start_gradient_[j] + gradient[j]);
+            step.promise -= options_.alpha * (std::fabs(step.to.w[j]) - std::fabs(at_.w[j]));
+        }
+        step.promise += 0.5 * model_.bias_gradient * model_.bias_gradient / bias_curvature_;
+        step.to.bias -= pull / bias_curvature_;
+        return step;
+    }
+
+  private:
+    const Model& model_;
+    const Point& at_;
+    const LinearOptions& options_;
+    std::vector<double> hessian_, curvature_, inverse_, threshold_, start_gradient_;
+    double floor_, bias_curvature_;
 };
 
 template <Design D, class Link>
@@ -49,17 +125,24 @@ class NewtonSolver {
   public:
     NewtonSolver(const D& rows, const Scaling& scaling, const WeightedRows& entries, const Link& link,
                  const LinearOptions& options)
-        : rows_(rows), scaling_(scaling), entries_(entries), link_(link), options_(options), model_(rows.n_features),
-          block_(model_.stride) {}
+        : rows_(rows), scaling_(scaling), entries_(entries), link_(link), options_(options), model_(rows.n_features), part_(0),
+          block_(model_.stride), mean_(scaling.mean), inverse_scale_(scaling.inverse_scale) {
+        mean_.resize(model_.stride);
+        inverse_scale_.resize(model_.stride);
+    }
 
     void solve(std::span<float> w, double& bias) {
         Point best{std::vector<double>(model_.stride), 0.0};
-        scaling_.to_standard(w, bias, std::span(best.w).first(w.size()), best.bias);
+        scaling_.to_standard(w, bias, best.w, best.bias);
         double best_value = evaluate(best, true);
         for (std::size_t step = 0; step < options_.max_newton; ++step) {
             check_stop();
-            Point next = minimise_model(best);
+            auto [next, promise] = WeightModel(model_, best, options_).minimise();
             const bool is_last = step + 1 == options_.max_newton;
+            if (is_last && promise <= credible_share * best_value) {
+                best = std::move(next);
+                break;
+            }
             double value = evaluate(next, !is_last);
             for (int halving = 0; !(value <= best_value) && halving < 8; ++halving) {
                 for (std::size_t j = 0; j < next.w.size(); ++j) next.w[j] = 0.5 * (next.w[j] + best.w[j]);
@@ -72,72 +155,56 @@ class NewtonSolver {
             best_value = value;
             if (is_flat) break;
         }
-        scaling_.to_raw(std::span(std::as_const(best.w)).first(w.size()), best.bias, w, bias);
+        scaling_.to_raw(best.w, best.bias, w, bias);
     }
 
   private:
-    /// Objective at `at`; with curvature, model_ holds its second-order expansion there.
+    /// Objective at `at`; with curvature, model_ holds its second-order expansion there (of the Hessian the upper triangle).
     double evaluate(const Point& at, bool with_curvature) {
         model_.clear();
-        for (std::size_t first = 0; first < entries_.rows.size(); first += block_rows) {
-            check_stop_at(first);
-            add_block(first, at, with_curvature);
-        }
-        if (with_curvature) model_.mirror();
+        for_each_block_segment(entries_.in_table(), [&](std::size_t first, std::size_t last) {
+            if (first == 0) return add_rows(first, last, at, with_curvature, model_);
+            if (part_.stride == 0) part_ = Model(model_.n_features);
+            part_.clear();
+            add_rows(first, last, at, with_curvature, part_);
+            model_.add(part_);
+        });
         double objective = model_.value;
         for (double w : at.w) objective += options_.alpha * std::fabs(w) + 0.5 * options_.ridge * w * w;
         return objective;
     }
 
-    void add_block(std::size_t first, const Point& at, bool with_curvature) {
-        const std::size_t count = std::min(block_rows, entries_.rows.size() - first);
-        const std::size_t stride = model_.stride;
-        double* z = block_.z.data();
-        for (std::size_t r = 0; r < count; ++r) standard_row(rows_, entries_.rows[first + r], scaling_, z + r * stride);
-        kernels().block_scores(z, count, stride, at.w.data(), at.bias, block_.score);
-        link_.evaluate(first, {{block_.score, count}, block_.loss, block_.slope, block_.curvature});
-        for (std::size_t r = 0; r < count; ++r) model_.value += entries_.weights[first + r] * block_.loss[r];
-        if (!with_curvature) return;
-        for (std::size_t r = 0; r < count; ++r) {
-            model_.bias_gradient += block_.slope[r] *= entries_.weights[first + r];
-            model_.bias_hessian += block_.curvature[r] *= entries_.weights[first + r];
+    void add_rows(std::size_t first, std::size_t last, const Point& at, bool with_curvature, Model& sum) {
+        for (std::size_t i = first; i < last; i += block_rows) {
+            check_stop_at(i - first);
+            add_block(i, std::min(block_rows, last - i), at, with_curvature, sum);
         }
-        kernels().add_block_gradient(z, count, stride, block_.slope, model_.gradient.data());
-        kernels().add_block_gradient(z, count, stride, block_.curvature, model_.bias_column.data());
-        kernels().add_hessian(z, count, stride, block_.curvature, model_.hessian.data());
     }
 
-    /// Minimiser of the quadratic model plus the penalties, by coordinate descent.
-    [[nodiscard]] Point minimise_model(const Point& at) const {
-        constexpr std::size_t max_passes = 50;
-        constexpr double model_tolerance = 1e-2;  // the model is only an approximation of the objective
-        // A direction without curvature (separated rows, a duplicated column) must not get an endless step.
-        const double floor = 1e-10 * (1.0 + model_.bias_hessian);
-        Point to = at;
-        std::vector<double> residual = model_.gradient;  // gradient of the model at `to`
-        double bias_residual = model_.bias_gradient;
-        for (std::size_t pass = 0; pass < max_passes; ++pass) {
-            check_stop_after(model_.n_features);
-            double largest = 0.0;
-            for (std::size_t j = 0; j < model_.n_features; ++j) {
-                const double* column = model_.hessian.data() + j * model_.stride;
-                const double curvature = column[j] + options_.ridge + floor;
-                const double moved = to.w[j] - (residual[j] + options_.ridge * to.w[j]) / curvature;
-                const double step = soft_threshold(moved, options_.alpha / curvature) - to.w[j];
-                if (step == 0.0) continue;
-                to.w[j] += step;
-                for (std::size_t i = 0; i < model_.stride; ++i) residual[i] += step * column[i];
-                bias_residual += step * model_.bias_column[j];
-                largest = std::max(largest, step * step * curvature);
-            }
-            const double step = -bias_residual / (model_.bias_hessian + floor);
-            to.bias += step;
-            bias_residual += step * model_.bias_hessian;
-            for (std::size_t i = 0; i < model_.stride; ++i) residual[i] += step * model_.bias_column[i];
-            largest = std::max(largest, step * step * model_.bias_hessian);
-            if (largest <= model_tolerance * options_.tolerance * model_.value) break;
+    void add_block(std::size_t first, std::size_t count, const Point& at, bool with_curvature, Model& sum) {
+        const std::size_t stride = model_.stride;
+        double* z = block_.z.data();
+        for (std::size_t r = 0; r < count; ++r) standardise(entries_.rows[first + r], z + r * stride);
+        kernels().block_scores(z, count, stride, at.w.data(), at.bias, block_.score);
+        link_.evaluate(first, {{block_.score, count}, block_.loss, block_.slope, block_.curvature});
+        for (std::size_t r = 0; r < count; ++r) sum.value += entries_.weights[first + r] * block_.loss[r];
+        if (!with_curvature) return;
+        for (std::size_t r = 0; r < count; ++r) {
+            sum.bias_gradient += block_.slope[r] *= entries_.weights[first + r];
+            sum.bias_hessian += block_.curvature[r] *= entries_.weights[first + r];
         }
-        return to;
+        kernels().add_block_gradient(z, count, stride, block_.slope, sum.gradient.data());
+        kernels().weigh_block(z, count, stride, block_.curvature, block_.weighted.data(), sum.bias_column.data());
+        kernels().add_hessian(z, block_.weighted.data(), count, stride, sum.hessian.data());
+    }
+
+    /// Rows that are padded are read up to the end of the last vector: no scale makes zeros of their padding.
+    void standardise(std::size_t row, double* z) const {
+        if constexpr (is_sparse<D>)
+            standard_row(rows_, row, scaling_, z);
+        else
+            row_kernels<typename D::Value>().standardise({rows_.begin(row), std::min(rows_.width(), model_.stride)}, mean_.data(),
+                                                         inverse_scale_.data(), z);
     }
 
     const D& rows_;
@@ -145,8 +212,9 @@ class NewtonSolver {
     WeightedRows entries_;
     const Link& link_;
     LinearOptions options_;
-    Model model_;
+    Model model_, part_;  ///< sums over the rows, and over those of one block of the table
     Block block_;
+    std::vector<double> mean_, inverse_scale_;  ///< those of the scaling, zero behind the last column
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "spinney/relax.hpp"
 #include "spinney/solve_axis.hpp"
 #include "spinney/solve_linear.hpp"
+#include "spinney/table/block.hpp"
 
 namespace spinney::test {
 namespace {
@@ -142,6 +143,111 @@ void newton_never_ends_above_its_start() {
         const double before = objective(p, options, s);
         solve_newton(p.x.dense(), p.scaling, p.entries(), LogisticLink(p.labels), options, std::span(s.w), s.bias);
         expect(objective(p, options, s) <= before * (1.0 + 1e-6), "objective from a bad start");
+    }
+}
+
+/// The last step is believed where its model promises little, which is no proof: few steps may end above their start, by little.
+void unchecked_steps_hardly_ever_rise() {
+    constexpr std::size_t n_problems = 3000;
+    std::size_t n_risen = 0;
+    for (std::uint64_t seed = 0; seed < n_problems; ++seed) {
+        Random random(seed, 20);
+        const std::size_t d = 1 + random.below(12);
+        const LogisticProblem p(2 + random.below(80), d, 0.8, true, seed);
+        LinearOptions options = exact(0.2 * random.uniform(), 0.1 * random.uniform());
+        options.max_newton = 1;
+        const double size = std::pow(10.0, 4.0 * random.uniform() - 3.0);
+        Solution s{std::vector<float>(d), size * random.normal()};
+        for (float& w : s.w) w = static_cast<float>(size * random.normal());
+        const double before = objective(p, options, s);
+        solve_newton(p.x.dense(), p.scaling, p.entries(), LogisticLink(p.labels), options, std::span(s.w), s.bias);
+        const double after = objective(p, options, s);
+        expect(after <= 1.1 * before, "no step goes astray");
+        if (!(after <= before * (1.0 + 1e-6))) ++n_risen;
+    }
+    expect(n_risen <= n_problems / 200, "steps that raise the objective: " + std::to_string(n_risen));
+}
+
+/// Far on the wrong side curvatures vanish and slopes do not: the model promises the earth.
+void steps_from_afar_stay_finite() {
+    const LogisticProblem p(60, 3, 1.0, true);
+    for (const float size : {30.0F, 1e3F, 1e6F, 1e20F}) {
+        LinearOptions options = exact(0.1, 0.0);
+        options.max_newton = 1;
+        Solution s{std::vector<float>(3, -size), static_cast<double>(size)};
+        const double before = objective(p, options, s);
+        solve_newton(p.x.dense(), p.scaling, p.entries(), LogisticLink(p.labels), options, std::span(s.w), s.bias);
+        expect(objective(p, options, s) <= before * (1.0 + 1e-6), "objective from afar");
+    }
+}
+
+/// Duplicated columns, and one that hardly varies beside its size, leave the model without curvature in some directions.
+void nearly_singular_models_are_solved() {
+    LogisticProblem p(200, 4, 1.0, true);
+    for (std::size_t n = 0; n < 200; ++n) {
+        p.x.values[4 * n + 1] = p.x.values[4 * n];
+        p.x.values[4 * n + 2] = 1e6F + 0.5F * p.x.values[4 * n + 2];
+    }
+    p.scaling = Scaling(std::vector<double>(4), std::vector<double>(4, 1.0));
+    const Solution start{std::vector<float>(4)};
+    for (std::size_t max_newton : {1U, 100U}) {
+        LinearOptions options = exact(0.1, 0.0);
+        options.max_newton = max_newton;
+        expect(objective(p, options, newton(p, p.x.dense(), options)) < objective(p, options, start), "the objective falls");
+    }
+}
+
+/// Rows of the second and third block of a table: the problem is that of the rows gathered, sums are those of the blocks.
+void newton_sums_block_by_block() {
+    const LogisticProblem p(3000, 6, 0.8, true);
+    std::vector<std::uint32_t> numbers;
+    for (std::uint32_t n = 0; n < 3000; ++n) numbers.push_back(n < 1700 ? n : static_cast<std::uint32_t>(table_block) + n);
+    const auto solve = [&](std::span<const std::uint32_t> table_rows) {
+        Solution s{std::vector<float>(6)};
+        solve_newton(p.x.dense(), p.scaling, {p.rows, p.weights, table_rows}, LogisticLink(p.labels), exact(0.5, 0.1),
+                     std::span(s.w), s.bias);
+        return s;
+    };
+    const Solution whole = solve({});
+    const Solution parts = solve(numbers);
+    for (std::size_t j = 0; j < 6; ++j) expect_near(parts.w[j], whole.w[j], 1e-5, "weight");
+    expect_near(parts.bias, whole.bias, 1e-5, "bias");
+
+    std::vector<std::pair<std::size_t, std::size_t>> segments;
+    const auto keep = [&](std::size_t first, std::size_t last) { segments.emplace_back(first, last); };
+    for_each_block_segment(numbers, keep);
+    expect(segments == std::vector<std::pair<std::size_t, std::size_t>>{{0, 1700}, {1700, 3000}}, "segments of two blocks");
+    segments.clear();
+    for_each_block_segment({}, keep);
+    expect(segments.empty(), "no rows, no segment");
+    const std::vector<std::uint32_t> back{5, 20000, 6, 7};
+    for_each_block_segment(back, keep);
+    expect(segments == std::vector<std::pair<std::size_t, std::size_t>>{{0, 1}, {1, 2}, {2, 4}}, "a block that comes again");
+}
+
+/// A problem in pieces has the same bits at every level, as one in a single piece.
+void newton_has_the_same_bits_at_all_levels() {
+    const std::string_view best = simd_level();
+    for (std::size_t d : {3U, 16U, 30U, 57U}) {
+        const LogisticProblem p(500, d, 0.8, true, d);
+        const auto rows = padded(p.x);
+        std::vector<std::uint32_t> numbers(p.rows);
+        for (std::size_t n = 301; n < 500; ++n) numbers[n] += static_cast<std::uint32_t>(table_block);
+        const auto solve = [&] {
+            Solution s{std::vector<float>(rows.view().width())};
+            solve_newton(rows.view(), p.scaling, {p.rows, p.weights, numbers}, LogisticLink(p.labels), exact(0.1, 0.1),
+                         std::span(s.w), s.bias);
+            return s;
+        };
+        use_simd_level("baseline");
+        const Solution wanted = solve();
+        for (std::string_view level : simd_levels()) {
+            use_simd_level(level);
+            const Solution found = solve();
+            expect_equal(found.w, wanted.w, "weights");
+            expect_equal(found.bias, wanted.bias, "bias");
+        }
+        use_simd_level(best);
     }
 }
 
@@ -416,6 +522,11 @@ std::vector<Test> solver_tests() {
     return {{"Newton meets the optimality conditions", newton_meets_the_optimality_conditions},
             {"Newton is the same for dense and sparse rows", newton_is_the_same_for_dense_and_sparse_rows},
             {"Newton never ends above its start", newton_never_ends_above_its_start},
+            {"unchecked steps hardly ever rise", unchecked_steps_hardly_ever_rise},
+            {"steps from afar stay finite", steps_from_afar_stay_finite},
+            {"nearly singular models are solved", nearly_singular_models_are_solved},
+            {"Newton sums block by block", newton_sums_block_by_block},
+            {"Newton has the same bits at all levels", newton_has_the_same_bits_at_all_levels},
             {"a constant column gets no weight", constant_column_gets_no_weight},
             {"a large alpha gives zero weights", large_alpha_gives_zero_weights},
             {"padding changes no solution", padding_changes_no_solution},

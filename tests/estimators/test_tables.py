@@ -577,7 +577,7 @@ def test_pipelines_and_searches_take_tables() -> None:
     pipeline = make_pipeline(scaled, clone(FOREST))
     assert cross_val_score(pipeline, X, Y, cv=3).min() > 0.6
     search = GridSearchCV(clone(TREE), {"max_depth": [1, 3]}, cv=2).fit(pl.from_pandas(X), Y)
-    assert search.best_params_["max_depth"] == 3
+    assert search.best_score_ > 0.6
     polars = pl.from_pandas(X)
     identity = FunctionTransformer().set_output(transform="polars")
     assert make_pipeline(identity, clone(TREE)).fit(polars, Y).score(polars, Y) > 0.8

@@ -93,6 +93,20 @@ struct StreamVectors {
 /// Rows a block kernel handles at once; 64 standardised Letter rows fit the first-level cache.
 inline constexpr std::size_t block_rows = 64;
 
+/// Doubles of a standardised row of a block: whole vectors at every level, zero behind the last column.
+[[nodiscard]] constexpr std::size_t block_stride(std::size_t n_features) { return (n_features + 7) / 8 * 8; }
+
+/// A quadratic function of w with l1 penalties, as coordinate descent sees it: (w' H w) / 2 + ... + sum_j penalty_j |w_j|.
+struct QuadraticModel {
+    const double* hessian;    ///< symmetric, stride x stride
+    const double* curvature;  ///< by which a single coordinate moves: the diagonal, or somewhat more
+    const double* inverse;    ///< 1 / curvature
+    const double* threshold;  ///< penalty / curvature
+    double* w;
+    double* gradient;  ///< of the smooth part at w
+    std::size_t n_features, stride;
+};
+
 /// Kernels over dense rows: float32, or bytes where all values are whole numbers from 0 to 255. Wide rows wait for
 /// memory, and bytes are a quarter of it. Both give the same bits, for bytes become floats exactly.
 template <class T>
@@ -136,12 +150,17 @@ struct Kernels {
     /// The probabilities alone, in place.
     void (*sigmoid)(std::span<double> t);
 
-    /// upper(H) += Z' diag(h) Z for the rows of a block; Z is n_rows x stride, stride a multiple of 4.
-    void (*add_hessian)(const double* z, std::size_t n_rows, std::size_t stride, const double* h, double* hessian);
+    // Blocks of standardised rows: Z is n_rows x stride, stride a `block_stride`.
+    /// upper(H) += Z' W, what lies below the diagonal is undefined; W holds the weighted rows.
+    void (*add_hessian)(const double* z, const double* weighted, std::size_t n_rows, std::size_t stride, double* hessian);
+    /// W = diag(h) Z, sum += W' 1.
+    void (*weigh_block)(const double* z, std::size_t n_rows, std::size_t stride, const double* h, double* weighted, double* sum);
     /// out[r] = z_r . w + bias for the rows of a block.
     void (*block_scores)(const double* z, std::size_t n_rows, std::size_t stride, const double* w, double bias, double* out);
     /// out += Z' slopes over the rows of a block.
     void (*add_block_gradient)(const double* z, std::size_t n_rows, std::size_t stride, const double* slopes, double* out);
+    /// One pass of coordinate descent; returns the largest step^2 curvature.
+    double (*descend)(const QuadraticModel& model);
 };
 
 /// Levels of vector instructions that this processor has, the best last; the one in use; and a choice of another,

@@ -18,6 +18,10 @@ namespace spinney {
 struct WeightedRows {
     std::span<const std::uint32_t> rows;
     std::span<const double> weights;
+    std::span<const std::uint32_t> table_rows = {};  ///< numbers before rows were gathered; empty if `rows` are those
+
+    /// Row numbers of the table, whose blocks sums are taken over.
+    [[nodiscard]] std::span<const std::uint32_t> in_table() const { return table_rows.empty() ? rows : table_rows; }
 };
 
 struct LinearOptions {

@@ -2,6 +2,7 @@
 /// Exponentials and logarithms, and the probabilities and losses made of them.
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <span>
 
@@ -12,28 +13,30 @@ namespace spinney::simd {
 namespace {
 
 /// exp(x) for x <= 0 to about 1e-13, without calling libm: libm differs between machines.
-[[gnu::always_inline]] inline Double4 exp_negative(Double4 x) {
-    using Bits4 = std::uint64_t __attribute__((vector_size(32)));
+template <class V>
+[[gnu::always_inline]] inline V exp_negative(V x) {
+    using Bits = decltype(x < x);  // whole numbers of the same width
     constexpr double log2_e = 1.4426950408889634;
     constexpr double ln2_high = 0.693147180369123816490;
     constexpr double ln2_low = 1.90821492927058770002e-10;
     constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
-    x = x < -700.0 ? Double4{} - 700.0 : x;
-    const Double4 shifted = x * log2_e + shift;
-    const Double4 k = shifted - shift;
-    const Double4 r = (x - k * ln2_high) - k * ln2_low;
-    Double4 series = Double4{} + 1.0 / 39916800.0;
+    x = x < -700.0 ? V{} - 700.0 : x;
+    const V shifted = x * log2_e + shift;
+    const V k = shifted - shift;
+    const V r = (x - k * ln2_high) - k * ln2_low;
+    V series = V{} + 1.0 / 39916800.0;
     for (double factorial : {3628800.0, 362880.0, 40320.0, 5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0})
         series = series * r + 1.0 / factorial;
-    const Bits4 exponent = (std::bit_cast<Bits4>(shifted) + 1023U) << 52U;
-    return series * std::bit_cast<Double4>(exponent);
+    const Bits exponent = (std::bit_cast<Bits>(shifted) + 1023) << 52;
+    return series * std::bit_cast<V>(exponent);
 }
 
 /// log(1 + u) for 0 <= u <= 1 to about 1e-12: twice the series of atanh(u / (2 + u)).
-[[gnu::always_inline]] inline Double4 log1p_unit(Double4 u) {
-    const Double4 t = u / (2.0 + u);
-    const Double4 t2 = t * t;
-    Double4 series = Double4{} + 1.0 / 23.0;
+template <class V>
+[[gnu::always_inline]] inline V log1p_unit(V u) {
+    const V t = u / (2.0 + u);
+    const V t2 = t * t;
+    V series = V{} + 1.0 / 23.0;
     for (double odd : {21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0}) series = series * t2 + 1.0 / odd;
     return 2.0 * t * series;
 }
@@ -55,38 +58,39 @@ void softmax(std::span<double> scores) {
     for (double& odds : scores) odds /= total;
 }
 
-/// visit(t, first, count) for every four numbers; the last may be fewer, and zeros stand for the others.
-template <class Visit>
-[[gnu::always_inline]] inline void for_fours(std::span<const double> t, const Visit& visit) {
-    for (std::size_t n = 0; n < t.size(); n += 4) {
-        const std::size_t count = std::min<std::size_t>(4, t.size() - n);
-        double part[4] = {};
-        std::copy_n(t.data() + n, count, part);
-        visit(load<Double4>(part), n, count);
+/// to[k][n] = visit(t[n])[k] for all numbers, as many at once as a register holds.
+template <std::size_t Count, class Visit>
+[[gnu::always_inline]] inline void map_numbers(std::span<const double> t, const std::array<double*, Count>& to,
+                                               const Visit& visit) {
+    std::size_t n = 0;
+    for (; n + double_lanes <= t.size(); n += double_lanes) {
+        const std::array<Doubles, Count> results = visit(load<Doubles>(t.data() + n));
+        for (std::size_t k = 0; k < Count; ++k) store(to[k] + n, results[k]);
     }
-}
-
-[[gnu::always_inline]] inline void store_part(double* to, Double4 v, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) to[i] = v[i];
+    if (n == t.size()) return;
+    double part[double_lanes] = {};
+    std::copy(t.begin() + static_cast<std::ptrdiff_t>(n), t.end(), part);
+    const std::array<Doubles, Count> results = visit(load<Doubles>(part));
+    for (std::size_t k = 0; k < Count; ++k)
+        for (std::size_t i = 0; n + i < t.size(); ++i) to[k][n + i] = results[k][i];
 }
 
 /// 1 / (1 + exp(-t)) where u = exp(-|t|).
-[[gnu::always_inline]] inline Double4 probability(Double4 t, Double4 u) {
-    const Double4 small = u / (1.0 + u);
+[[gnu::always_inline]] inline Doubles probability(Doubles t, Doubles u) {
+    const Doubles small = u / (1.0 + u);
     return t < 0.0 ? small : 1.0 - small;
 }
 
 void logistic(std::span<const double> t, double* p, double* loss) {
-    for_fours(t, [&](Double4 at, std::size_t n, std::size_t count) __attribute__((always_inline)) {
-        const Double4 u = exp_negative(at < 0.0 ? at : -at);
-        store_part(p + n, probability(at, u), count);
-        store_part(loss + n, (at < 0.0 ? -at : Double4{}) + log1p_unit(u), count);
+    map_numbers<2>(t, {p, loss}, [](Doubles at) __attribute__((always_inline)) {
+        const Doubles u = exp_negative(at < 0.0 ? at : -at);
+        return std::array{probability(at, u), (at < 0.0 ? -at : Doubles{}) + log1p_unit(u)};
     });
 }
 
 void sigmoid(std::span<double> t) {
-    for_fours(t, [&](Double4 at, std::size_t n, std::size_t count) __attribute__((always_inline)) {
-        store_part(t.data() + n, probability(at, exp_negative(at < 0.0 ? at : -at)), count);
+    map_numbers<1>(t, {t.data()}, [](Doubles at) __attribute__((always_inline)) {
+        return std::array{probability(at, exp_negative(at < 0.0 ? at : -at))};
     });
 }
 

@@ -3,6 +3,7 @@
 /// they become. All levels give the same bits. Everything is local to the file that includes it.
 
 #include "simd/blocks.hpp"
+#include "simd/descent.hpp"
 #include "simd/dot.hpp"
 #include "simd/exponentials.hpp"
 #include "simd/levels.hpp"
@@ -33,8 +34,10 @@ constexpr Kernels table{
     .logistic = logistic,
     .sigmoid = sigmoid,
     .add_hessian = add_hessian,
+    .weigh_block = weigh_block,
     .block_scores = block_scores,
     .add_block_gradient = add_block_gradient,
+    .descend = descend,
 };
 
 }  // namespace

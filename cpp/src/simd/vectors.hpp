@@ -18,6 +18,7 @@ using Float8 = float __attribute__((vector_size(32)));
 using Float4 = float __attribute__((vector_size(16)));
 using Double4 = double __attribute__((vector_size(32)));
 using Float16 = float __attribute__((vector_size(64)));
+using Double8 = double __attribute__((vector_size(64)));
 #if defined(__AVX512F__)
 using Wide = Float16;
 #else
@@ -25,6 +26,16 @@ using Wide = Float8;
 #endif
 /// Lanes of the vectors that wide rows are handled with.
 constexpr std::size_t wide_lanes = sizeof(Wide) / sizeof(float);
+
+/// Doubles of one register, for what is done lane by lane: there any width gives the same bits.
+#if defined(__AVX512F__)
+using Doubles = Double8;
+#elif defined(__AVX2__)
+using Doubles = Double4;
+#else
+using Doubles = double __attribute__((vector_size(16)));
+#endif
+constexpr std::size_t double_lanes = sizeof(Doubles) / sizeof(double);
 
 template <class V, class T>
 [[gnu::always_inline]] inline V load(const T* from) {
@@ -90,7 +101,12 @@ template <class V, class T>
     return load<V>(part);
 }
 
-/// Four entries of a row as doubles.
+/// Eight entries of a row as doubles.
+template <class T>
+[[gnu::always_inline]] inline Double8 load_eight(const T* from) {
+    return __builtin_convertvector(load_row<Float8>(from), Double8);
+}
+/// Four of them.
 [[gnu::always_inline]] inline Double4 load_four(const float* from) {
     return __builtin_convertvector(load<Float4>(from), Double4);
 }

@@ -116,8 +116,8 @@ void SplitSolver<D>::solve_surrogate(const View<Any>& view, const SplitTask& tas
     // The ridge is a share of the squared length of a row, which shrinks with the columns.
     solver.ridge *= static_cast<double>(view.rows.n_features) / static_cast<double>(rows_.n_features);
     solver.n_threads = task.n_threads;
-    solve_linear(view.rows, view.scaling, view.norms, WeightedRows{view.numbers, weights}, LogisticLink(care.labels), solver,
-                 Random(options_.seed, task.sweep, task.node), w, bias);
+    solve_linear(view.rows, view.scaling, view.norms, WeightedRows{view.numbers, weights, care.rows}, LogisticLink(care.labels),
+                 solver, Random(options_.seed, task.sweep, task.node), w, bias);
 }
 
 template <Design D>

@@ -26,20 +26,14 @@ struct RowRange {
     return {block * table_block, std::min(n_rows, (block + 1) * table_block)};
 }
 
-/// visit(first, last) for the places of the rows of each block in a list of row numbers, in which all rows of a block come before
-/// those of the next one.
+/// visit(first, last) for each stretch of row numbers first, ..., last - 1 of the list that lie in one block. All rows of a block
+/// come before those of the next one.
 template <class Visit>
 void for_each_block_segment(std::span<const std::uint32_t> rows, const Visit& visit) {
-    for (std::size_t first = 0; first < rows.size();) {
-        const std::size_t end_row = (rows[first] / table_block + 1) * table_block;
-        const auto rest = rows.subspan(first);
-        const auto here =
-            rows.back() < end_row
-                ? rest.size()
-                : static_cast<std::size_t>(
-                      std::ranges::partition_point(rest, [&](std::uint32_t row) { return row < end_row; }) - rest.begin());
-        visit(first, first + here);
-        first += here;
+    for (std::size_t first = 0, last = 0; first < rows.size(); first = last) {
+        const std::size_t block = rows[first] / table_block;
+        while (last < rows.size() && rows[last] / table_block == block) ++last;
+        visit(first, last);
     }
 }
 
