@@ -21,7 +21,7 @@ PYTHON_HELP := spinney needs Python 3.11 or newer with venv: install it (Debian,
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow venv install lint types cpp-test cpp-sanitize cpp-tsan cpp-tidy py-test py-test-slow docs docs-check fuzz fuzz-asan kill-test clean FORCE
+.PHONY: help demo test test-slow venv install lint types cpp-test cpp-sanitize cpp-tsan cpp-tidy py-test py-test-slow docs docs-check fuzz fuzz-asan kill-test portability clean FORCE
 
 help:
 	@echo "make demo          install, train on bundled data, print a table, write demo.png"
@@ -39,6 +39,7 @@ help:
 	@echo "make docs          not part of test: the whole site in build/docs, examples run"
 	@echo "make fuzz          mutants of model files: MUTANTS=100000 SEED=0, goes on where it was stopped"
 	@echo "make fuzz-asan     the same against a core with sanitizers"
+	@echo "make portability   not part of test: core and C++ tests compiled for ARM Linux, ARM macOS and Windows, minutes each"
 	@echo "make kill-test     kill fits at random moments, resume them, compare every bit"
 	@echo "make clean         remove build and .venv's stamps"
 
@@ -131,6 +132,18 @@ fuzz-asan: $(VENV)/.installed-test
 	PYTHONPATH=$(ASAN)/site LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m tests.fuzz --mutants $(MUTANTS) --seed $(SEED) \
 		--memory 0 --timeout 120 --state $(ASAN)/state.json --keep $(ASAN)/failures
+
+# Other systems, as zig calls them. No step of test-slow: zig first compiles its libraries for each.
+SYSTEMS := aarch64-linux-gnu aarch64-macos x86_64-windows-gnu
+portability: $(SYSTEMS:%=portability-%)
+
+# Compiled and linked; ctest says whether the tests ran as well, or were left out for want of an emulator.
+portability-%: export ZIG_GLOBAL_CACHE_DIR = $(abspath $(BUILD)/portability/zig)
+portability-%: export ZIG_LOCAL_CACHE_DIR = $(ZIG_GLOBAL_CACHE_DIR)
+portability-%: $(VENV)/.installed-test FORCE
+	@echo "== $*"
+	$(call run-cpp-tests,portability/$*,--toolchain cpp/zig.cmake -DSPINNEY_TARGET=$* \
+		-DSPINNEY_PYTHON=$(abspath $(BIN)/python) -DCMAKE_BUILD_TYPE=Release)
 
 # Not part of `test`, which runs a few kills of its own.
 kill-test: $(VENV)/.installed-test

@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "simd/levels.hpp"
+#if defined(SPINNEY_X86_LEVELS)
+#include "simd/x86_levels.hpp"
+#endif
 
 namespace spinney {
 namespace {
@@ -19,11 +22,9 @@ struct Level {
 std::vector<Level> levels() {
     std::vector<Level> out{{"baseline", &simd::baseline_kernels}};
 #if defined(SPINNEY_X86_LEVELS)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2")) out.push_back({"avx2", &simd::avx2_kernels});
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        out.push_back({"avx512", &simd::avx512_kernels});
+    const auto [has_avx2, has_avx512] = simd::x86_levels();
+    if (has_avx2) out.push_back({"avx2", &simd::avx2_kernels});
+    if (has_avx512) out.push_back({"avx512", &simd::avx512_kernels});
 #endif
     return out;
 }

@@ -59,6 +59,7 @@ std::vector<Test> parallel_tests();
 std::vector<Test> powers_tests();
 std::vector<Test> readout_tests();
 std::vector<Test> route_tests();
+std::vector<Test> same_bits_tests();
 std::vector<Test> simd_tests();
 std::vector<Test> solver_tests();
 
