@@ -184,7 +184,11 @@ class NewtonSolver {
     void add_block(std::size_t first, std::size_t count, const Point& at, bool with_curvature, Model& sum) {
         const std::size_t stride = model_.stride;
         double* z = block_.z.data();
-        for (std::size_t r = 0; r < count; ++r) standardise(entries_.rows[first + r], z + r * stride);
+        for (std::size_t r = 0; r < count; ++r) {
+            // A row of the next block: rows are far apart in memory, and there is time until then.
+            rows_.prefetch(entries_.rows[std::min(first + r + block_rows, entries_.rows.size() - 1)]);
+            standardise(entries_.rows[first + r], z + r * stride);
+        }
         kernels().block_scores(z, count, stride, at.w.data(), at.bias, block_.score);
         link_.evaluate(first, {{block_.score, count}, block_.loss, block_.slope, block_.curvature});
         for (std::size_t r = 0; r < count; ++r) sum.value += entries_.weights[first + r] * block_.loss[r];
