@@ -18,7 +18,9 @@ namespace spinney {
 struct WeightedRows {
     std::span<const std::uint32_t> rows;
     std::span<const double> weights;
-    std::span<const std::uint32_t> table_rows = {};  ///< numbers before rows were gathered; empty if `rows` are those
+    /// Numbers before rows were gathered; empty if `rows` are those. GCC warns of braces that leave it out if nothing is said
+    /// here.
+    std::span<const std::uint32_t> table_rows = {};  // NOLINT(readability-redundant-member-init)
 
     /// Row numbers of the table, whose blocks sums are taken over.
     [[nodiscard]] std::span<const std::uint32_t> in_table() const { return table_rows.empty() ? rows : table_rows; }
