@@ -231,15 +231,19 @@ std::uint64_t softmaxes() {
 
 std::uint64_t blocks() {
     Hash hash;
-    for (std::size_t stride : {4U, 8U, 16U, 20U, 36U, 96U})
+    for (std::size_t stride : {8U, 16U, 24U, 40U, 96U})
         for (std::size_t n_rows : {std::size_t{1}, std::size_t{3}, block_rows}) {
             const auto z = numbers<double>(n_rows * stride, stride), h = numbers<double>(n_rows, n_rows);
             const auto w = numbers<double>(stride, 3);
             std::vector<double> scores(n_rows), gradient(stride, 0.25), hessian(stride * stride, 0.5);
+            std::vector<double> weighted(n_rows * stride), sum(stride, 0.125);
             kernels().block_scores(z.data(), n_rows, stride, w.data(), 0.75, scores.data());
             kernels().add_block_gradient(z.data(), n_rows, stride, h.data(), gradient.data());
-            kernels().add_hessian(z.data(), n_rows, stride, h.data(), hessian.data());
-            for (const auto& all : {scores, gradient, hessian}) hash.add_all(all);
+            kernels().weigh_block(z.data(), n_rows, stride, h.data(), weighted.data(), sum.data());
+            kernels().add_hessian(z.data(), weighted.data(), n_rows, stride, hessian.data());
+            for (std::size_t i = 0; i < stride; ++i)
+                std::fill_n(hessian.begin() + static_cast<std::ptrdiff_t>(i * stride), i, 0.0);
+            for (const auto& all : {scores, gradient, weighted, sum, hessian}) hash.add_all(all);
         }
     return hash.value();
 }
@@ -341,7 +345,8 @@ void add_optimized(Hash& hash, const Task& task, bool has_classes, SplitKind spl
     OptimizerOptions options;
     options.split = split;
     options.solver.alpha = 0.2;
-    TreeOptimizer tree(rows, task.scaling, task.norms, targets, topology, std::move(leaves), options);
+    const TrainingTable table(rows);
+    TreeOptimizer<DenseRows> tree(table, task.scaling, targets, topology, std::move(leaves), options);
     tree.set_splits({numbers<float>(3 * rows.width(), 5), numbers<double>(3, 6)}, {});
     for (std::uint64_t sweep = 1; sweep <= 3; ++sweep) {
         for (std::size_t depth = 0; depth < 2; ++depth) tree.solve_level(depth, sweep, false, depth == 0);
@@ -350,7 +355,8 @@ void add_optimized(Hash& hash, const Task& task, bool has_classes, SplitKind spl
     hash.add_all(tree.state().splits.weights);
     hash.add_all(tree.state().splits.bias);
     hash.add_all(tree.state().leaves.values);
-    hash.add_all(tree.state().leaf_of);
+    const auto leaf_of = tree.leaf_of();
+    hash.add_all(std::vector<std::uint32_t>(leaf_of.begin(), leaf_of.end()));
     hash.add(tree.objective().loss);
     hash.add(tree.objective().penalty);
 }
@@ -389,11 +395,11 @@ constexpr std::array all_known{
     Known{"standardised bytes", standard_rows<std::uint8_t>, 0x5BB1F3F985EA0B76},
     Known{"logistic and sigmoid", logistics, 0x7483F707F63E8C0B},
     Known{"softmax", softmaxes, 0xE0F9207AAE3C01E3},
-    Known{"blocks", blocks, 0xAE0BD9C08A671204},
+    Known{"blocks", blocks, 0x85E7E1AB3116C5DA},
     Known{"shares of votes", shares_of_votes, 0xFD44064AA1B68301},
-    Known{"hyperplanes", hyperplanes, 0x539969171CA06A6C},
+    Known{"hyperplanes", hyperplanes, 0x0A9C026CEBE675C1},
     Known{"grown trees", grown_trees, 0x3AD5E486D0054D0F},
-    Known{"optimised trees", optimized_trees, 0x642B7528865670C7},
+    Known{"optimised trees", optimized_trees, 0x93D0DC73AE364C11},
 };
 
 /// Names and found numbers of those that are others, as they would be written above.
