@@ -12,16 +12,12 @@ a busy machine slows all of them alike; figures are means over the repeats and s
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from builds import HERE, Build, seconds_of, serve
 from markdown_parts import spread
 from numpy.typing import NDArray
 from peak_memory import PeakMemory
@@ -82,15 +78,6 @@ def walk_of(X: NDArray[np.float32]) -> Run:
     return lambda: _core.apply(rows, left, right, np.zeros(len(left)), indptr, indices, weights, 1)
 
 
-def seconds_of(run: Run, least: float = 0.05) -> float:
-    """Seconds of one run, the mean over as many as take a while."""
-    count, began = 0, time.process_time()  # other people's work is not counted
-    while count == 0 or time.process_time() - began < least:
-        run()
-        count += 1
-    return (time.process_time() - began) / count
-
-
 def memory_of(width: int) -> float:
     """What the rows of a fit hold beyond their float32 matrix, as a share of it."""
     from spinney.data import as_compact_rows
@@ -102,37 +89,17 @@ def memory_of(width: int) -> float:
     return (memory.peak - memory.before) / X.nbytes
 
 
-def serve() -> None:
-    """Answers one question a line until there are no more."""
-    prepared: dict[tuple[str, int], Run] = {}
-    for line in sys.stdin:
-        task, width = json.loads(line)
-        if task == "memory":
-            print(memory_of(width), flush=True)
-            continue
-        if (task, width) not in prepared:
-            prepared[task, width] = prepare(task, width)
-            prepared[task, width]()  # the first run also loads and plans
-        print(seconds_of(prepared[task, width]), flush=True)
+_prepared: dict[tuple[str, int], Run] = {}
 
 
-class Build:
-    """A process with one build of the library."""
-
-    def __init__(self, source: Path) -> None:
-        environment = os.environ | {"PYTHONPATH": str(source.resolve())}
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, "--serve"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
-        )  # fmt: skip
-
-    def ask(self, task: str, width: int) -> float:
-        """Its answer: seconds, or a share of memory."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([task, width]) + "\n")
-        self._process.stdin.flush()
-        return float(self._process.stdout.readline())
+def answer(task: str, width: int) -> float:
+    """Seconds of a task, or a share of memory."""
+    if task == "memory":
+        return memory_of(width)
+    if (task, width) not in _prepared:
+        _prepared[task, width] = prepare(task, width)
+        _prepared[task, width]()  # the first run also loads and plans
+    return seconds_of(_prepared[task, width])
 
 
 def cells_of(builds: list[Build], task: str, width: int, repeats: int) -> list[str]:
@@ -163,12 +130,12 @@ def main() -> None:
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        serve()
+        serve(answer)
         return
-    builds = [Build(Path(__file__).parents[1] / "src")]
+    builds = [Build(__file__, HERE)]
     head = ["task", "D", "this", "to full"]
     if options.other:
-        builds.append(Build(options.other))
+        builds.append(Build(__file__, options.other))
         head += ["other", "to full", "other/this", "when full"]
     print(" | ".join(f"{name:>13}" for name in head))
     for task in options.tasks:

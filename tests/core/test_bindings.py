@@ -287,9 +287,9 @@ def test_what_a_tree_holds_says_nothing_of_the_padding() -> None:
 
 def test_rows_whose_numbers_would_wrap_are_refused() -> None:
     """A matrix without columns takes no memory, however many rows it has."""
-    rows = _core.dense_rows(np.empty((2**31, 0), dtype=np.float32))
+    rows = _core.dense_rows(np.empty((2**32, 0), dtype=np.float32))
     none, options = np.zeros(0), _core.GrowOptions("entropy", 3, 2, 0.0, 3, 0, 1)
-    fault = "2147483648 rows are too many; give fewer than 2\\^31, try a sample"
+    fault = "4294967296 rows are too many; give fewer than 2\\^32, try a sample"
     with pytest.raises(ValueError, match=fault):
         _core.grow_tree(rows, none, none, CODES, NO_VALUES, none, none, 2, AXIS, options, None)
     with pytest.raises(ValueError, match=fault):

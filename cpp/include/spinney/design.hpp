@@ -81,9 +81,9 @@ struct SparseRows {
 
 /// Throws if a row could not be told by its number: those are kept in 32 bits.
 inline void check_row_count(std::size_t n_rows) {
-    constexpr std::size_t most = std::size_t{1} << 31U;
+    constexpr std::size_t most = std::size_t{1} << 32U;
     if (n_rows >= most)
-        throw std::invalid_argument(std::to_string(n_rows) + " rows are too many; give fewer than 2^31, try a sample");
+        throw std::invalid_argument(std::to_string(n_rows) + " rows are too many; give fewer than 2^32, try a sample");
 }
 
 /// Rows that are arrays of floats or bytes.
