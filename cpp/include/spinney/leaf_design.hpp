@@ -19,7 +19,7 @@ struct LeafDesign {
     LeafNumbers leaves;               ///< n_trees x n_rows
     std::span<const double> weights;  ///< one a row
     std::size_t n_trees = 0, n_leaves = 0;
-    std::span<const std::uint32_t> first_leaf = {};  ///< one a tree; empty if all are 0
+    std::span<const std::uint32_t> first_leaf;  ///< one a tree; empty if all are 0
     [[nodiscard]] std::size_t n_rows() const { return weights.size(); }
     [[nodiscard]] std::size_t first(std::size_t t) const { return first_leaf.empty() ? 0 : first_leaf[t]; }
     /// What visit(numbers, first) gives for the rows of a tree: row n is in leaf first + numbers[n].
