@@ -85,14 +85,14 @@ def memory() -> dict[str, Any]:
     n_rows, n_trees, n_leaves = 60_000, 300, 256
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 10, n_rows).astype(np.int32)
-    leaves = rng.integers(0, n_leaves, (n_trees, n_rows)).astype(np.uint32)
-    leaves += n_leaves * np.arange(n_trees, dtype=np.uint32)[:, None]
+    leaves = rng.integers(0, n_leaves, (n_trees, n_rows)).astype(np.uint8)
+    first_leaf = n_leaves * np.arange(n_trees, dtype=np.uint32)
     loss = forest_loss("squared_hinge")
     task = LeafTask(loss, loss.wanted(codes, 10), codes, np.ones(n_rows))
     values, scores = np.zeros((n_trees * n_leaves, 10)), np.zeros((n_rows, 10))
     start = time.process_time()
     with PeakMemory() as peak:
-        improve_leaves(task, leaves, values, scores, 5.0)
+        improve_leaves(task, leaves, values, scores, 5.0, first_leaf=first_leaf)
     inputs = sum(array.nbytes for array in (leaves, values, scores, task.wanted)) / 2**20
     seconds = time.process_time() - start
     return {"step_mb": (peak.peak - peak.before) / 2**20, "inputs_mb": inputs, "cpu": seconds}

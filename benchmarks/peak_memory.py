@@ -61,6 +61,12 @@ def _reset_peak() -> bool:
     return True
 
 
+def resident_now() -> int:
+    """Bytes of this process in memory now, without freed ones that were not given back."""
+    _trim()
+    return _resident()
+
+
 def _resident() -> int:
     """Bytes of this process in memory now."""
     found = _status("VmRSS")

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <variant>
 #include <vector>
 
 namespace spinney::python {
@@ -19,6 +20,16 @@ template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// Contiguous output that the caller made.
+template <class T>
+using WritableVector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using WritableMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// Numbers of leaves in arrays of three types.
+template <template <class> class Array>
+using AnyNumbers = std::variant<Array<std::uint8_t>, Array<std::uint16_t>, Array<std::uint32_t>>;
 
 /// An argument of such arrays. Another type or order is refused: nanobind would copy it without a word, which for rows
 /// takes as much memory again, and what Python writes into the original later would never be seen.

@@ -1,6 +1,8 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 
 #include <stdexcept>
 #include <tuple>
@@ -63,6 +65,11 @@ auto reach(Optimizer& self) {
     return to_numpy(std::move(counts));
 }
 
+void make_row_state(RowState* self, const Vector<double>& weights) {
+    check_row_count(weights.shape(0));
+    run_stoppable([&] { new (self) RowState(span_of(weights)); });
+}
+
 void bind_steps(nb::class_<Optimizer>& c) {
     c.def("draw_splits", &draw_splits, nb::arg("kind"), nb::arg("length"), nb::arg("is_axis") = false)
         .def(
@@ -95,6 +102,9 @@ void bind_state(nb::class_<Optimizer>& c) {
           array_arg("leaf_values"), array_arg("leaf_weights"))
         .def("set_leaves", &set_leaves, array_arg("values"),
              "Take constant leaves fitted elsewhere, and look at changed targets.")
+        .def("take_turn", &take_turn, array_arg("leaf_numbers"), array_arg("values"),
+             "Go on after other trees of the same RowState with rows in the leaves that `leaf_numbers` told, and constant leaves "
+             "fitted elsewhere; look at changed targets.")
         .def("state", &present_state, "All that decides how the tree goes on after its leaves were fitted, to the bit.")
         .def("kept_state", &kept_state, "The same of the tree that was kept.")
         .def("set_state", &set_state, array_arg("bias"), array_arg("splits"), array_arg("leaf_values"), array_arg("leaf_weights"),
@@ -110,6 +120,8 @@ void bind_questions(nb::class_<Optimizer>& c) {
             "count_active", [](const Optimizer& self) { return self.ask([](const auto& tree) { return tree.count_active(); }); },
             nb::call_guard<nb::gil_scoped_release>())
         .def("care_points", &care_points, nb::arg("node"))
+        .def("leaf_numbers", &write_leaf_numbers, array_arg("out"),
+             "Write the number of the leaf of each row, in the order of the leaf nodes; 0 for rows of no weight.")
         .def("leaf_of", &leaf_of, "Leaf of each row, -1 for rows of no weight.")
         .def("reach", &reach)
         .def_prop_ro("n_levels", [](const Optimizer& self) { return self.topology().levels.size(); });
@@ -118,13 +130,15 @@ void bind_questions(nb::class_<Optimizer>& c) {
 }  // namespace
 
 void bind_optimizer(nb::module_& m) {
+    nb::class_<RowState>(m, "RowState", "What the trees of a forest know of each row; theirs in turn, in one thread at a time.")
+        .def("__init__", &make_row_state, array_arg("weights"));
     nb::class_<Optimizer> c(m, "TreeOptimizer", "One tree under alternating optimisation.");
     c.def(nb::init<const Rows&, const Vector<double>&, const Vector<double>&, const Vector<std::int32_t>&,
                    const Vector<std::int32_t>&, Task, const nb::dict&, const std::string&, std::size_t, std::uint64_t,
-                   std::size_t, std::optional<std::uint64_t>, std::optional<Vector<double>>>(),
+                   std::size_t, std::optional<std::uint64_t>, std::optional<Vector<double>>, std::shared_ptr<RowState>>(),
           nb::arg("rows"), array_arg("mean"), array_arg("inverse_scale"), array_arg("left"), array_arg("right"), nb::arg("task"),
           nb::arg("solver"), nb::arg("split"), nb::arg("n_threads"), nb::arg("seed"), nb::arg("max_features") = 0,
-          nb::arg("start_seed") = nb::none(), array_arg("deviation") = nb::none());
+          nb::arg("start_seed") = nb::none(), array_arg("deviation") = nb::none(), nb::arg("state") = nb::none());
     bind_steps(c);
     bind_state(c);
     bind_questions(c);

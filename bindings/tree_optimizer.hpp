@@ -18,7 +18,7 @@ class Optimizer {
     Optimizer(const Rows& rows, const Vector<double>& mean, const Vector<double>& inverse_scale, const Vector<std::int32_t>& left,
               const Vector<std::int32_t>& right, Task task, const nb::dict& solver, const std::string& split,
               std::size_t n_threads, std::uint64_t seed, std::size_t max_features, std::optional<std::uint64_t> start_seed,
-              const std::optional<Vector<double>>& deviation);
+              const std::optional<Vector<double>>& deviation, std::shared_ptr<RowState> state);
     Optimizer(const Optimizer&) = delete;  // the tree borrows the members above it
     Optimizer& operator=(const Optimizer&) = delete;
 
@@ -43,6 +43,7 @@ class Optimizer {
     [[nodiscard]] std::span<const std::uint8_t> fitted() const {
         return ask([](const auto& tree) { return tree.fitted(); });
     }
+    [[nodiscard]] std::size_t n_rows() const { return task_.weights.shape(0); }
     [[nodiscard]] std::size_t n_features() const { return scaling_->mean.size(); }
     /// Weights of a hyperplane in the state, which may be padded.
     [[nodiscard]] std::size_t width() const {

@@ -3,18 +3,25 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
 namespace spinney::python {
 namespace {
 
+/// Rank of each leaf, in node order.
+std::vector<std::size_t> ranks_in_node_order(const Topology& topology) {
+    std::vector<std::size_t> rank;
+    for (std::size_t node = 0; node < topology.n_nodes(); ++node)
+        if (topology.is_leaf(node)) rank.push_back(topology.first_leaf[node]);
+    return rank;
+}
+
 /// Rows of `ranked` (by leaf rank) in the order of the leaf nodes, and back.
 template <class T>
 std::vector<T> reorder_leaves(const Topology& topology, std::span<const T> table, bool to_node_order) {
-    std::vector<std::size_t> rank;  // rank of the r-th leaf in node order
-    for (std::size_t node = 0; node < topology.n_nodes(); ++node)
-        if (topology.is_leaf(node)) rank.push_back(topology.first_leaf[node]);
+    const std::vector<std::size_t> rank = ranks_in_node_order(topology);
     const std::size_t size = table.size() / rank.size();
     std::vector<T> out(table.size());
     for (std::size_t r = 0; r < rank.size(); ++r) {
@@ -105,6 +112,26 @@ std::vector<float> padded_rows(std::span<const float> full, const Widths& widths
     return padded;
 }
 
+/// Constant leaves that were given in node order.
+LeafTable constant_leaves(const Optimizer& self, const Matrix<double>& values) {
+    if (values.size() != self.state().leaves.values.size()) refuse_leaves();
+    return {reorder_leaves<double>(self.topology(), {values.data(), values.size()}, false), {}};
+}
+
+void check_size(const Optimizer& self, std::size_t n_numbers) {
+    if (n_numbers != self.n_rows())
+        throw std::invalid_argument(std::to_string(n_numbers) + " leaf numbers; give one for each of the " +
+                                    std::to_string(self.n_rows()) + " rows");
+}
+
+template <class Number>
+void check_numbers(std::span<const Number> numbers, std::size_t n_leaves) {
+    const auto most = std::ranges::max_element(numbers);
+    if (most != numbers.end() && *most >= n_leaves)
+        throw std::invalid_argument("leaf number " + std::to_string(*most) + " is out of range; this tree has " +
+                                    std::to_string(n_leaves) + " leaves");
+}
+
 std::vector<double> finite_values(const Vector<double>& values, std::size_t size) {
     const auto given = span_of(values);
     if (given.size() != size)
@@ -177,9 +204,43 @@ void set_tree(Optimizer& self, const Vector<double>& bias, const Vector<std::int
 }
 
 void set_leaves(Optimizer& self, const Matrix<double>& values) {
-    if (values.size() != self.state().leaves.values.size()) refuse_leaves();
-    LeafTable table{reorder_leaves<double>(self.topology(), {values.data(), values.size()}, false), {}};
+    LeafTable table = constant_leaves(self, values);
     self.run([&](auto& tree) { tree.set_leaves(std::move(table)); });
+}
+
+void write_leaf_numbers(Optimizer& self, const AnyNumbers<WritableVector>& out) {
+    const std::vector<std::size_t> rank = ranks_in_node_order(self.topology());
+    const auto write = [&]<class Number>(const WritableVector<Number>& numbers) {
+        check_size(self, numbers.shape(0));
+        if (rank.size() - 1 > std::numeric_limits<Number>::max())
+            throw std::invalid_argument("the numbers of " + std::to_string(rank.size()) + " leaves do not fit into " +
+                                        std::to_string(8 * sizeof(Number)) + " bits; give a wider array");
+        std::vector<Number> number_of(rank.size());
+        for (std::size_t r = 0; r < rank.size(); ++r) number_of[rank[r]] = static_cast<Number>(r);
+        self.run([&](auto& tree) {
+            const auto leaf_of = tree.leaf_of();
+            std::fill_n(numbers.data(), numbers.shape(0), Number{0});
+            for (std::uint32_t row : tree.members()) numbers.data()[row] = number_of[leaf_of[row]];
+        });
+    };
+    std::visit(write, out);
+}
+
+void take_turn(Optimizer& self, const AnyNumbers<Vector>& leaf_numbers, const Matrix<double>& values) {
+    const std::vector<std::size_t> rank = ranks_in_node_order(self.topology());
+    LeafTable table = constant_leaves(self, values);
+    const auto take = [&]<class Number>(const Vector<Number>& given) {
+        const auto numbers = span_of(given);
+        check_size(self, numbers.size());
+        self.run([&](auto& tree) {
+            check_numbers(numbers, rank.size());
+            if (std::ranges::is_sorted(rank)) return tree.take_turn(numbers, std::move(table));
+            std::vector<Number> ranks(numbers.size());
+            std::ranges::transform(numbers, ranks.begin(), [&](Number number) { return static_cast<Number>(rank[number]); });
+            tree.take_turn(std::span<const Number>(ranks), std::move(table));
+        });
+    };
+    std::visit(take, leaf_numbers);
 }
 
 ExactState present_state(const Optimizer& self) {

@@ -27,6 +27,12 @@ void set_tree(Optimizer& self, const Vector<double>& bias, const Vector<std::int
 /// Takes constant leaves in node order that were fitted elsewhere.
 void set_leaves(Optimizer& self, const Matrix<double>& values);
 
+/// Writes the number of each row's leaf, in the order of the leaf nodes; 0 for rows of no weight.
+void write_leaf_numbers(Optimizer& self, const AnyNumbers<WritableVector>& out);
+/// Brings the rows to the leaves of these numbers, as they were written when the last turn of the tree ended, and takes constant
+/// leaves in node order.
+void take_turn(Optimizer& self, const AnyNumbers<Vector>& leaf_numbers, const Matrix<double>& values);
+
 /// Everything that decides how a tree goes on, in the order of the core: biases and hyperplanes of the splits, values and
 /// hyperplanes of the leaves, and which leaves have been fitted.
 using ExactState = std::tuple<Numpy<double>, NumpyCsr, Numpy<double>, NumpyCsr, Numpy<std::uint8_t>>;

@@ -211,11 +211,13 @@ LeafLasso::LeafLasso(const LeafDesign& design, double l1, std::size_t gram_limit
     : design_(design), l1_(l1), n_threads_(n_threads), diagonal_(leaf_weights(design)) {
     std::vector<std::size_t> tree_of(design_.n_leaves, design_.n_trees);
     for (std::size_t t = 0; t < design_.n_trees; ++t)
-        for (const std::uint32_t leaf : design_.tree(t)) {
-            if (tree_of[leaf] != design_.n_trees && tree_of[leaf] != t)
-                throw std::invalid_argument("a leaf belongs to two trees");
-            tree_of[leaf] = t;
-        }
+        design_.visit(t, [&](auto leaf_of, std::size_t first) {
+            for (const auto number : leaf_of) {
+                std::size_t& tree = tree_of[first + number];
+                if (tree != design_.n_trees && tree != t) throw std::invalid_argument("a leaf belongs to two trees");
+                tree = t;
+            }
+        });
     first_of_tree_.assign(design_.n_trees + 1, 0);
     for (std::size_t leaf = 0; leaf < design_.n_leaves; ++leaf)
         if (diagonal_[leaf] > 0.0) weighty_.push_back(static_cast<std::uint32_t>(leaf));

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "spinney/convex.hpp"
@@ -54,8 +55,10 @@ class RowResidual {
             }
         }
         if (design_.n_trees == 0) return;
-        const auto last = design_.tree(design_.n_trees - 1);
-        for (std::size_t n = 0; n < rest_.size(); ++n) rest_[n] -= moves_[last[n]];
+        design_.visit(design_.n_trees - 1, [&](auto last, std::size_t first) {
+            const double* moves = moves_.data() + first;
+            for (std::size_t n = 0; n < rest_.size(); ++n) rest_[n] -= moves[last[n]];
+        });
     }
 
     /// The squares on the way from `start` to here, which is `steps` of the leaves.
@@ -85,15 +88,22 @@ class RowResidual {
     /// Sums the residual over the leaves of tree t, after what the tree before has moved is taken off.
     void pass(std::size_t t) {
         check_stop_after(rest_.size());
-        const auto mine = design_.tree(t);
+        std::visit([&](auto all) { pass(t, all); }, design_.leaves);
+    }
+    template <class Number>
+    void pass(std::size_t t, std::span<const Number> all) {
+        const std::size_t n_rows = rest_.size();
+        const Number* mine = all.data() + t * n_rows;
+        double* sums = sums_.data() + design_.first(t);
         if (t == 0) {
-            for (std::size_t n = 0; n < rest_.size(); ++n) sums_[mine[n]] += design_.weights[n] * rest_[n];
+            for (std::size_t n = 0; n < n_rows; ++n) sums[mine[n]] += design_.weights[n] * rest_[n];
             return;
         }
-        const auto before = design_.tree(t - 1);
-        for (std::size_t n = 0; n < rest_.size(); ++n) {
-            rest_[n] -= moves_[before[n]];
-            sums_[mine[n]] += design_.weights[n] * rest_[n];
+        const Number* before = mine - n_rows;
+        const double* moves = moves_.data() + design_.first(t - 1);
+        for (std::size_t n = 0; n < n_rows; ++n) {
+            rest_[n] -= moves[before[n]];
+            sums[mine[n]] += design_.weights[n] * rest_[n];
         }
     }
     [[nodiscard]] double weighted(std::span<const double> other) const {

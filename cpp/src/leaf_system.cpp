@@ -85,14 +85,14 @@ void LeafSystem::solve(std::span<const double> targets, std::size_t n_outputs, s
     std::vector<double> enough(n_outputs);
     for (std::size_t k = 0; k < n_outputs; ++k)
         enough[k] = std::max(rule.of_zero * rule.of_zero * at_zero[k], of_start * of_start * at_start[k]);
-    iterate(gradient, enough, values, rule.max_iterations);
+    iterate(rows, gradient, enough, values, rule.max_iterations);
 }
 
-/// Conjugate gradients, one a output side by side, preconditioned by the diagonal.
-void LeafSystem::iterate(std::span<double> residual, std::span<const double> enough, std::span<double> values,
-                         std::size_t max_iterations) const {
+/// Conjugate gradients, one a output side by side, preconditioned by the diagonal. `rows` is overwritten.
+void LeafSystem::iterate(std::span<double> rows, std::span<double> residual, std::span<const double> enough,
+                         std::span<double> values, std::size_t max_iterations) const {
     const std::size_t size = values.size(), n_outputs = enough.size();
-    std::vector<double> scaled(size), direction(size), image(size), rows(design_.n_rows() * n_outputs);
+    std::vector<double> scaled(size), direction(size), image(size);
     const auto precondition = [&] {
         for (std::size_t i = 0; i < size; ++i) scaled[i] = residual[i] / diagonal_[i / n_outputs];
     };

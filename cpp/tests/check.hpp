@@ -52,6 +52,7 @@ std::vector<Test> gains_tests();
 std::vector<Test> grow_tests();
 std::vector<Test> histogram_tests();
 std::vector<Test> leaf_tests();
+std::vector<Test> leaf_design_tests();
 std::vector<Test> leaf_lasso_tests();
 std::vector<Test> leaf_system_tests();
 std::vector<Test> optimizer_tests();

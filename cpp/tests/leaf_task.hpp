@@ -24,7 +24,7 @@ struct LeafTask {
                 leaves.push_back(static_cast<std::uint32_t>(t * leaves_per_tree + random.below(leaves_per_tree - 1)));
         for (double& target : targets) target = random.normal();
     }
-    [[nodiscard]] LeafDesign design() const { return {leaves, weights, n_trees, n_leaves}; }
+    [[nodiscard]] LeafDesign design() const { return {leaves, weights, n_trees, n_leaves, {}}; }
 };
 
 }  // namespace spinney::test

@@ -66,7 +66,7 @@ void interrupts_end_the_work() {
         for (std::size_t n = 0; n < n_rows; ++n)
             leaves.push_back(static_cast<std::uint32_t>(t * leaves_per_tree + random.below(leaves_per_tree)));
     const auto weights = random_weights(n_rows, 1);
-    const LeafDesign design{leaves, weights, n_trees, n_trees * leaves_per_tree};
+    const LeafDesign design{leaves, weights, n_trees, n_trees * leaves_per_tree, {}};
     const std::vector<double> targets(n_rows, 1.0);
     std::vector<double> values(design.n_leaves);
     for (const int patience : {0, 1, 20}) {

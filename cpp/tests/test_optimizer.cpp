@@ -325,6 +325,18 @@ void trees_may_take_turns() {
     }
 }
 
+/// Two trees of one scope, one after the other, may well have the same address.
+void a_new_tree_brings_its_own_rows() {
+    const Setting<DenseRows> setting(300, 4, 1);
+    const auto state = std::make_shared<RowState>(setting.weights);
+    for (bool is_drawn : {true, false}) {
+        auto tree = setting.optimizer(Goal::values, SplitKind::oblique, 1, complete(2), 0, state);
+        if (is_drawn) tree.draw_splits({.kind = StartKind::balanced, .length = start_length});
+        for (std::uint32_t n : tree.members())
+            expect_equal(static_cast<std::size_t>(tree.leaf_of()[n]), plain_leaf(setting, tree, n, 0), "its own leaf");
+    }
+}
+
 /// More rows than a block has: a pass over blocks by three threads, and rows of one leaf in several blocks.
 void rows_lie_in_blocks() {
     const Setting<DenseRows> setting(2 * table_block + 500, 3, 1);
@@ -539,6 +551,7 @@ void one_leaf_is_a_tree() {
 
 std::vector<Test> optimizer_tests() {
     return {{"trees may take turns", trees_may_take_turns},
+            {"a new tree brings its own rows", a_new_tree_brings_its_own_rows},
             {"rows lie in blocks, whatever the threads", rows_lie_in_blocks},
             {"guarded steps never raise the objective", guarded_steps_never_raise_the_objective},
             {"padding changes no bit", padding_changes_no_bit},

@@ -13,6 +13,7 @@ _UInt8: TypeAlias = NDArray[np.uint8]
 _UInt32: TypeAlias = NDArray[np.uint32]
 _Float32: TypeAlias = NDArray[np.float32]
 _Float64: TypeAlias = NDArray[np.float64]
+_LeafNumbers: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
 _Csr: TypeAlias = tuple[_Int64, _Int32, _Float32]
 # left, right, bias, CSR of the splits, leaf values, CSR of the leaves, whether leaves are linear
 _TreeArrays: TypeAlias = tuple[
@@ -148,6 +149,12 @@ class Task:
     ) -> None: ...
 
 @final
+class RowState:
+    """What the trees of a forest know of each row; theirs in turn, in one thread at a time."""
+
+    def __init__(self, weights: _Float64) -> None: ...
+
+@final
 class TreeOptimizer:
     """One tree under alternating optimisation."""
 
@@ -166,6 +173,7 @@ class TreeOptimizer:
         max_features: int = 0,
         start_seed: int | None = None,
         deviation: _Float64 | None = None,
+        state: RowState | None = None,
     ) -> None: ...
     @property
     def n_levels(self) -> int: ...
@@ -190,6 +198,7 @@ class TreeOptimizer:
         fitted: _UInt8,
     ) -> None: ...
     def set_leaves(self, values: _Float64) -> None: ...
+    def take_turn(self, leaf_numbers: _LeafNumbers, values: _Float64) -> None: ...
     def limit_weights(self, of_split: int, of_leaf: int) -> None: ...
     def solve_level(
         self, depth: int, sweep: int, is_guarded: bool, is_next_below: bool = False
@@ -202,6 +211,7 @@ class TreeOptimizer:
     def keep(self) -> None: ...
     def restore(self) -> None: ...
     def care_points(self, node: int) -> tuple[_UInt32, _Int8, _Float64]: ...
+    def leaf_numbers(self, out: _LeafNumbers) -> None: ...
     def leaf_of(self) -> _Int32: ...
     def splits(self) -> tuple[_Float64, _Csr]: ...
     def leaves(self) -> tuple[_Float64, _Csr]: ...
@@ -213,12 +223,13 @@ class LeafSystem:
 
     def __init__(
         self,
-        leaves: _UInt32,
+        leaves: _LeafNumbers,
         weights: _Float64,
         n_leaves: int,
         l2: float,
         direct_limit: int,
         n_threads: int,
+        first_leaf: _UInt32 | None = None,
     ) -> None: ...
     def solve(
         self,
@@ -235,15 +246,20 @@ class LeafLasso:
 
     def __init__(
         self,
-        leaves: _UInt32,
+        leaves: _LeafNumbers,
         weights: _Float64,
         n_leaves: int,
         l1: float,
         gram_limit: int,
         n_threads: int,
+        first_leaf: _UInt32 | None = None,
     ) -> None: ...
     def solve(self, targets: _Float64, start: _Float64, tolerance: float) -> _Float64: ...
     def add_up(self, values: _Float64) -> _Float64: ...
+
+def add_leaf_values(
+    sums: _Float64, leaf_of: _LeafNumbers, values: _Float64, factor: float, n_threads: int
+) -> None: ...
 
 class CO2Options:
     """How a CO2 stump is optimised."""

@@ -35,6 +35,7 @@ NO_INDICES, NO_FACTORS = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float
 LEAF_VALUES, LEAF_INDPTR = np.eye(2), np.zeros(5, dtype=np.int64)
 TREE = (LEFT, RIGHT, BIAS, INDPTR, INDICES, FACTORS)
 LEAVES = np.stack([CODES, CODES + 2]).astype(np.uint32)
+BYTES = CODES.astype(np.uint8)
 
 
 def task(classes: Any = CODES, values: Any = NO_VALUES, weights: Any = WEIGHTS) -> Any:
@@ -83,6 +84,14 @@ def set_tree(*arrays: Any) -> Any:
     return optimizer().set_tree(*(given | dict(enumerate(arrays))).values())
 
 
+def take_turn(*arrays: Any) -> Any:
+    return drawn().take_turn(*arrays)
+
+
+def add_leaf_values(*arrays: Any) -> Any:
+    return _core.add_leaf_values(*arrays, 1.0, 1)
+
+
 def regression(kind: Any, leaves: Any = LEAVES, weights: Any = WEIGHTS) -> Any:
     return kind(leaves, weights, 4, 1.0, 100, 1)
 
@@ -129,6 +138,10 @@ ARGUMENTS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {
     **replaced(optimizer, ZEROS, ONES, LEFT, RIGHT, ONES),
     **replaced(set_tree, BIAS, INDPTR, INDICES, FACTORS, LEAF_VALUES),
     "set_leaves": (lambda v: drawn().set_leaves(v), (LEAF_VALUES,), 0),
+    "row state": (_core.RowState, (WEIGHTS,), 0),
+    **replaced(take_turn, BYTES, LEAF_VALUES),
+    "leaf_numbers": (lambda out: drawn().leaf_numbers(out), (BYTES,), 0),
+    **replaced(add_leaf_values, np.zeros((N_ROWS, 2)), BYTES, LEAF_VALUES),
     "objective": (lambda c: drawn().objective(c), (np.ones(3, dtype=np.uint8),), 0),
     "state bias": (state_of(0), (STATE[0],), 0),
     "state leaves": (state_of(2), (STATE[2],), 0),

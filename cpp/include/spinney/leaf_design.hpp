@@ -5,17 +5,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <variant>
 #include <vector>
 
 namespace spinney {
 
-/// Which leaf each row reaches in each tree; borrowed. Leaves are numbered through all trees.
+/// Numbers of leaves, as wide as the largest needs.
+using LeafNumbers = std::variant<std::span<const std::uint8_t>, std::span<const std::uint16_t>, std::span<const std::uint32_t>>;
+
+/// Which leaf each row reaches in each tree; borrowed. Leaves are numbered through all trees; what is written down of a row is
+/// the number less that of the first leaf of the tree, which may be a byte.
 struct LeafDesign {
-    std::span<const std::uint32_t> leaves;  ///< n_trees x n_rows
-    std::span<const double> weights;        ///< one a row
+    LeafNumbers leaves;               ///< n_trees x n_rows
+    std::span<const double> weights;  ///< one a row
     std::size_t n_trees = 0, n_leaves = 0;
+    std::span<const std::uint32_t> first_leaf;  ///< one a tree; empty if all are 0
     [[nodiscard]] std::size_t n_rows() const { return weights.size(); }
-    [[nodiscard]] std::span<const std::uint32_t> tree(std::size_t t) const { return leaves.subspan(t * n_rows(), n_rows()); }
+    [[nodiscard]] std::size_t first(std::size_t t) const { return first_leaf.empty() ? 0 : first_leaf[t]; }
+    /// What visit(numbers, first) gives for the rows of a tree: row n is in leaf first + numbers[n].
+    template <class Visit>
+    decltype(auto) visit(std::size_t t, const Visit& visit) const {
+        return std::visit([&](auto all) { return visit(all.subspan(t * n_rows(), n_rows()), first(t)); }, leaves);
+    }
 };
 
 /// `first` plus the weight of the rows in each leaf.
@@ -29,6 +40,10 @@ void collect(const LeafDesign& design, std::span<const double> row_values, std::
 /// trees in order.
 void add_up(const LeafDesign& design, std::span<const double> values, std::size_t n_outputs, std::span<double> sums,
             std::size_t n_threads);
+
+/// Adds `factor` times the values of its leaf in one tree to the sums of each row (n_rows x n_outputs).
+void add_values(const LeafNumbers& leaf_of, std::span<const double> values, std::size_t n_outputs, double factor,
+                std::span<double> sums, std::size_t n_threads);
 
 /// Weight of the rows that two leaves share, A' W A, below the diagonal if the leaves of earlier trees have smaller
 /// numbers; the diagonal is left 0. (n_leaves x n_leaves).

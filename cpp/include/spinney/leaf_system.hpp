@@ -32,7 +32,7 @@ class LeafSystem {
   private:
     void factor();
     [[nodiscard]] std::vector<double> gradient_sizes(std::span<const double> gradient, std::size_t n_outputs) const;
-    void iterate(std::span<double> residual, std::span<const double> enough, std::span<double> values,
+    void iterate(std::span<double> rows, std::span<double> residual, std::span<const double> enough, std::span<double> values,
                  std::size_t max_iterations) const;
 
     LeafDesign design_;

@@ -46,8 +46,7 @@ class ReachedRows {
 /// bits.
 class RowsByLeaf {
   public:
-    explicit RowsByLeaf(std::span<const double> weights, std::size_t rows_per_block = table_block)
-        : rows_per_block_(rows_per_block) {
+    explicit RowsByLeaf(std::span<const double> weights, std::size_t rows_per_block = table_block) {
         for (std::size_t n = 0; n < weights.size(); ++n) {
             if (n % rows_per_block == 0) block_begin_.push_back(members_.size());
             if (weights[n] > 0.0) members_.push_back(static_cast<std::uint32_t>(n));
@@ -97,7 +96,7 @@ class RowsByLeaf {
         check_stop_after(rows.size());
     }
 
-    std::size_t rows_per_block_, stride_ = 1;
+    std::size_t stride_ = 1;
     std::vector<std::uint32_t> members_, order_;
     std::vector<std::size_t> block_begin_;   ///< place of the first member of each block
     std::vector<std::uint32_t> leaf_begin_;  ///< of each block and leaf, counted from the first row of the block

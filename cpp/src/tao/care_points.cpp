@@ -37,6 +37,9 @@ bool CarePoints::are_one_sided() const {
 
 CarePoints find_care_points(const ReducedSet& set, const Targets& targets) {
     CarePoints care;
+    care.rows.reserve(set.rows.size());
+    care.labels.reserve(set.rows.size());
+    care.weights.reserve(set.rows.size());
     for (std::size_t i = 0; i < set.rows.size(); ++i) {
         check_stop_at(i);
         const std::uint32_t row = set.rows[i];

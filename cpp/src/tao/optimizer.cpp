@@ -66,6 +66,7 @@ TreeOptimizer<D>::TreeOptimizer(const TrainingTable& table, const Scaling& scali
     state_.splits.bias.resize(topology_.n_splits);
     state_.leaves = leaves_->table();
     typed_.take(state_.splits, rows_.width());
+    if (rows_now_->owner == this) rows_now_->owner = nullptr;  // an earlier tree, now gone, had this address
 }
 
 /// Brings the rows to their leaves if another tree has had its turn.
@@ -87,12 +88,14 @@ std::span<const std::uint32_t> TreeOptimizer<D>::leaf_of() {
 template <Design D>
 template <class Rank>
 void TreeOptimizer<D>::take_turn(std::span<const Rank> leaf_of, LeafTable leaves) {
-    rows_now_->owner = this;
-    for (std::size_t n = 0; n < leaf_of.size(); ++n) {
-        check_stop_at(n);
-        rows_now_->leaf_of[n] = std::min<std::uint32_t>(leaf_of[n], static_cast<std::uint32_t>(topology_.n_leaves() - 1));
+    if (rows_now_->owner != this) {
+        rows_now_->owner = this;
+        for (std::size_t n = 0; n < leaf_of.size(); ++n) {
+            check_stop_at(n);
+            rows_now_->leaf_of[n] = std::min<std::uint32_t>(leaf_of[n], static_cast<std::uint32_t>(topology_.n_leaves() - 1));
+        }
+        sort_rows();
     }
-    sort_rows();
     set_leaves(std::move(leaves));
 }
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from spinney import _core
 from spinney.algorithms.fao_options import FAOOptions, kind_of_split
 from spinney.algorithms.lasting_splits import lasting_splits
-from spinney.algorithms.leaves import LeafTask
+from spinney.algorithms.leaves import LeafNumbers, LeafTask
 from spinney.algorithms.losses import Array, Huber
 from spinney.algorithms.mean_splits import MeanSplits
 from spinney.algorithms.tao_options import TAOOptions
@@ -98,9 +98,11 @@ class Member:
         Its splits, and its leaves as of the last step over this tree.
     left, right : int32[n_nodes]
     first_leaf : int
-        Number of its first leaf; leaves are numbered through all trees.
+        Number of its first leaf, where leaves are numbered through all trees.
     values : float64[n_leaves, n_outputs]
         What its leaves give now, after the last step over all leaves.
+    reach : int64[n_nodes]
+        Rows that reach each node.
     split_penalty : float
         The term of its splits in [1]_ eq. (2): lambda sum_i phi(theta_i).
     late : MeanSplits or None
@@ -112,42 +114,54 @@ class Member:
     right: NDArray[np.int32]
     first_leaf: int
     values: Array
+    reach: NDArray[np.int64]
     split_penalty: float = 0.0
     late: MeanSplits | None = None
 
     @property
     def n_leaves(self) -> int:
         """Leaves of its shape, whether rows reach them or not."""
-        return int(np.count_nonzero(self.left < 0))
+        return count_leaves(self.left)
+
+
+def count_leaves(left: NDArray[np.int32]) -> int:
+    """Leaves of a shape."""
+    return int(np.count_nonzero(left < 0))
 
 
 class JointForest:
     """Trees whose outputs add up, while they are optimised.
+
+    They take turns. What the core knows of each row, and what the other trees leave over, is that
+    of one tree at a time; of the others there is no more than the numbers of the leaves.
 
     Parameters
     ----------
     task : ForestTask
     n_trees : int
         Trees that will be added.
+    most_leaves : int
+        Most leaves of one of them.
 
     Attributes
     ----------
     members : list of Member
     scores : float64[n_rows, n_outputs]
         What the trees give each row together, with the offset, if there is any.
-    leaf_of : uint32[n_trees, n_rows]
-        Leaf of each row in each tree, numbered through all trees: where phi_tj of [1]_ eq. (5) is
-        1.
+    leaf_of : uint8, uint16 or uint32[n_trees, n_rows]
+        Number of the leaf of each row among those of each tree: where phi_tj of [1]_ eq. (5) is 1.
     """
 
-    def __init__(self, task: ForestTask, n_trees: int) -> None:
+    def __init__(self, task: ForestTask, n_trees: int, most_leaves: int) -> None:
         self.task = task
         self.members: list[Member] = []
         wanted = task.sums.wanted
         self.scores = task.sums.scores(np.zeros_like(wanted))
-        self.leaf_of = np.zeros((n_trees, task.problem.n_rows), dtype=np.uint32)
+        narrow = np.min_scalar_type(max(most_leaves - 1, 0))
+        self.leaf_of: LeafNumbers = np.zeros((n_trees, task.problem.n_rows), dtype=narrow)
         # y'_n of eq. (3) for the tree at hand. The cores of all trees read this array in place.
         self._left_over = wanted - self.scores
+        self._row_state = _core.RowState(task.problem.sample_weight)
 
     def new_tree(
         self, left: NDArray[np.int32], right: NDArray[np.int32], seed: int
@@ -170,7 +184,7 @@ class JointForest:
             constant_l1=options.l1,
             constant_l2=options.l2,
         )
-        return native_optimizer(problem, left, right, task, tao), tao
+        return native_optimizer(problem, left, right, task, tao, self._row_state), tao
 
     def add(
         self, native: _core.TreeOptimizer, left: NDArray[np.int32], right: NDArray[np.int32]
@@ -182,17 +196,22 @@ class JointForest:
         is_oblique = kind_of_split(options.tao.split, number) == "oblique"
         is_averaged = options.average_last > 1 and is_oblique
         late = MeanSplits(options.average_last) if is_averaged else None
-        self.members.append(Member(native, left, right, first_leaf, np.zeros((0, 0)), late=late))
+        nothing, nowhere = np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
+        self.members.append(Member(native, left, right, first_leaf, nothing, nowhere, late=late))
         self._read_back(number)
 
     def change(self, number: int, values: Array) -> None:
         """Let the leaves of a tree give other values, without a word to the scores."""
         self.members[number] = replace(self.members[number], values=values)
 
-    def outputs(self, number: int) -> Array:
-        """What a tree gives each row: sum_j theta_j phi_j(x_n) of [1]_ eq. (5)."""
-        member = self.members[number]
-        return np.asarray(member.values[self.leaf_of[number] - member.first_leaf])
+    def add_outputs(self, number: int, factor: float) -> None:
+        """Add what a tree gives each row to the scores: sum_j theta_j phi_j(x_n) of [1]_ eq. (5).
+
+        A `factor` of -1 takes it out of them.
+        """
+        values = np.ascontiguousarray(self.members[number].values)
+        n_threads = self.task.options.n_threads
+        _core.add_leaf_values(self.scores, self.leaf_of[number], values, factor, n_threads)
 
     @contextmanager
     def taken_out(self, number: int) -> Iterator[_core.TreeOptimizer]:
@@ -201,26 +220,28 @@ class JointForest:
         Whatever is done to it in between is a step on [1]_ eq. (4).
         """
         native = self.members[number].native
-        self.scores -= self.outputs(number)
+        self.add_outputs(number, -1.0)
         # y'_n = y_n - sum_{u != t} T_u(x_n), eq. (3). The log loss, which wants zeros and is no
         # function of y - F, finds the scores of the other trees here, with their signs changed.
         np.subtract(self.task.sums.wanted, self.scores, out=self._left_over)
-        native.set_leaves(np.ascontiguousarray(self.members[number].values))
+        values = np.ascontiguousarray(self.members[number].values)
+        native.take_turn(self.leaf_of[number], values)
         yield native
         self._read_back(number)
-        self.scores += self.outputs(number)
+        self.add_outputs(number, 1.0)
 
     def _read_back(self, number: int) -> None:
         """Note where rows and leaves of a tree are after a step."""
         member = self.members[number]
         values = member.native.leaves()[0]
-        rank = np.cumsum(member.left < 0, dtype=np.int64) - 1  # of each leaf among its tree's
         # Rows of no weight are in no leaf; any will do, for they count nothing.
-        reached = member.native.leaf_of()
-        self.leaf_of[number] = member.first_leaf + np.where(reached < 0, 0, rank[reached])
+        member.native.leaf_numbers(self.leaf_of[number])
         _, penalty = member.native.objective()
         split_penalty = float(penalty) - self.task.leaf_penalty(values)
-        self.members[number] = replace(member, values=values, split_penalty=split_penalty)
+        reach = member.native.reach()
+        self.members[number] = replace(
+            member, values=values, reach=reach, split_penalty=split_penalty
+        )
 
     def objective(self) -> tuple[float, float]:
         """Loss and penalty of the forest: the terms of [1]_ eq. (2)."""
@@ -243,4 +264,4 @@ class JointForest:
         values = member.values + task.centre / len(self.members)  # a share of the centre each
         tree = replace(tree, leaf_values=values * task.problem.target_scale)
         # A forest that goes on keeps what only earlier rows needed: later ones may need it again.
-        return tree if task.goes_on else prune(tree, member.native.reach())
+        return tree if task.goes_on else prune(tree, member.reach)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from spinney import _core
-from spinney.algorithms.fao_forest import ForestTask, JointForest
+from spinney.algorithms.fao_forest import ForestTask, JointForest, count_leaves
 from spinney.algorithms.mean_splits import MeanSplits
 from spinney.algorithms.state import ForestRun, MemberRun, NativeTree
 from spinney.algorithms.tree_optimizer import draw_into, set_tree_splits
@@ -19,9 +19,10 @@ def start_forest(
     task: ForestTask, starts: Sequence[Topology | Tree], seeds: Sequence[int]
 ) -> JointForest:
     """Trees with given splits, or with splits drawn at random, that give nothing yet."""
-    forest = JointForest(task, len(seeds))
+    shapes = [(s.left, s.right) if isinstance(s, Tree) else s for s in starts]
+    forest = JointForest(task, len(seeds), max(count_leaves(left) for left, _ in shapes))
     for number, (start, seed) in enumerate(zip(starts, seeds, strict=True)):
-        left, right = (start.left, start.right) if isinstance(start, Tree) else start
+        left, right = shapes[number]
         native, tao = forest.new_tree(left, right, seed)
         if isinstance(start, Tree):
             set_tree_splits(native, start)
@@ -42,7 +43,7 @@ def keep_leaves(forest: JointForest, starts: Sequence[Topology | Tree]) -> None:
         assert isinstance(start, Tree), "a shape has no leaves to keep"
         share = task.centre / len(forest.members)
         forest.change(number, start.leaf_values / task.problem.target_scale - share)
-        forest.scores += forest.outputs(number)
+        forest.add_outputs(number, 1.0)
 
 
 def _narrow(native: _core.TreeOptimizer, task: ForestTask) -> None:
@@ -57,7 +58,8 @@ def _narrow(native: _core.TreeOptimizer, task: ForestTask) -> None:
 
 def resumed_forest(task: ForestTask, run: ForestRun, seeds: Sequence[int]) -> JointForest:
     """The forest of an earlier run as it was."""
-    forest = JointForest(task, len(seeds))
+    most_leaves = max((count_leaves(member.left) for member in run.members), default=1)
+    forest = JointForest(task, len(seeds), most_leaves)
     if run.scores.shape != forest.scores.shape or len(run.members) != len(seeds):
         raise ValueError(
             f"the given state is of {len(run.members)} trees and scores of shape "

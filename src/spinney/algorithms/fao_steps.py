@@ -69,6 +69,7 @@ def _solve_leaves(forest: JointForest) -> None:
     task = forest.task
     options = task.options
     present = np.concatenate([member.values for member in forest.members])
+    first_leaf = np.array([member.first_leaf for member in forest.members], dtype=np.uint32)
     values, forest.scores = improve_leaves(
         task.sums,
         forest.leaf_of,
@@ -77,10 +78,12 @@ def _solve_leaves(forest: JointForest) -> None:
         options.l2,
         options.n_threads,
         l1=options.l1,
+        first_leaf=first_leaf,
     )
     # Leaves that no row reaches keep what they say: other rows may come.
-    is_reached = np.zeros(len(values), dtype=np.bool_)
-    is_reached[forest.leaf_of] = True
+    is_reached = np.concatenate([member.reach[member.left < 0] > 0 for member in forest.members])
+    if not task.problem.sample_weight.all():
+        is_reached[first_leaf] = True  # rows of no weight are noted there
     values[~is_reached] = present[~is_reached]
     for number, member in enumerate(forest.members):
         forest.change(number, values[member.first_leaf : member.first_leaf + member.n_leaves])

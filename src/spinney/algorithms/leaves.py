@@ -18,12 +18,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney import _core
 from spinney.algorithms.losses import Array, BoundedLoss, Codes, ForestLoss
+
+#: Numbers of leaves, as wide as the largest needs.
+LeafNumbers: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
 
 #: Systems of this many leaves are always factored, larger ones up to the second number if that is
 #: less work than conjugate gradients: a factor costs a third of the cube of its size once, and the
@@ -105,13 +109,14 @@ class LeafTask:
 
 def improve_leaves(
     task: LeafTask,
-    leaves: NDArray[np.uint32],
+    leaves: LeafNumbers,
     values: Array,
     scores: Array,
     l2: float,
     n_threads: int = 1,
     *,
     l1: float = 0.0,
+    first_leaf: NDArray[np.uint32] | None = None,
 ) -> tuple[Array, Array]:
     """Leaf values of lower loss + penalty, and the scores they give: one step of many.
 
@@ -121,8 +126,8 @@ def improve_leaves(
     Parameters
     ----------
     task : LeafTask
-    leaves : uint32[n_trees, n_rows]
-        Leaf of each row in each tree, numbered through all trees.
+    leaves : uint8, uint16 or uint32[n_trees, n_rows]
+        Leaf of each row in each tree, numbered from the first leaf of the tree on.
     values : float64[n_leaves, n_outputs]
         Present values.
     scores : float64[n_rows, n_outputs]
@@ -132,13 +137,16 @@ def improve_leaves(
     n_threads : int, default=1
     l1 : float, default=0.0
         Weight of the absolute values. Leaves whose rows have no weight then keep theirs.
+    first_leaf : uint32[n_trees], optional
+        Number of the first leaf of each tree; by default `leaves` are numbered through all trees.
     """
     system: _core.LeafSystem | _core.LeafLasso
     if l1 > 0:
-        system = _lasso(task, leaves, len(values), l1, n_threads)
+        system = _lasso(task, leaves, len(values), l1, n_threads, first_leaf)
         tolerance = ABOVE_IN_A_STEP if task.loss.is_quadratic else ABOVE_IN_A_ROUND
     else:
-        system, tolerance = _system(task, leaves, len(values), l2, n_threads), IN_A_STEP
+        system = _system(task, leaves, len(values), l2, n_threads, first_leaf)
+        tolerance = IN_A_STEP
     for _ in range(task.loss.n_rounds):
         # Eq. (6) of [1] with the bound of the loss in its place: the design stays the same.
         values = system.solve(task.aim(scores), values, tolerance)
@@ -148,7 +156,7 @@ def improve_leaves(
 
 def solve_leaves(
     task: LeafTask,
-    leaves: NDArray[np.uint32],
+    leaves: LeafNumbers,
     n_leaves: int,
     l2: float,
     n_rounds: int,
@@ -198,12 +206,17 @@ def solve_leaves(
 
 
 def _lasso(
-    task: LeafTask, leaves: NDArray[np.uint32], n_leaves: int, l1: float, n_threads: int
+    task: LeafTask,
+    leaves: LeafNumbers,
+    n_leaves: int,
+    l1: float,
+    n_threads: int,
+    first_leaf: NDArray[np.uint32] | None,
 ) -> _core.LeafLasso:
     """The Lasso regression that a round on the bound of the loss comes to."""
     limit = _gram_limit(leaves.size)
     penalty = l1 / task.bounded_loss.curvature  # c |aim - F|**2 + l1 |theta|, divided by c
-    return _core.LeafLasso(leaves, task.weights, n_leaves, penalty, limit, n_threads)
+    return _core.LeafLasso(leaves, task.weights, n_leaves, penalty, limit, n_threads, first_leaf)
 
 
 def _gram_limit(n_reached: int) -> int:
@@ -212,14 +225,19 @@ def _gram_limit(n_reached: int) -> int:
 
 
 def _system(
-    task: LeafTask, leaves: NDArray[np.uint32], n_leaves: int, l2: float, n_threads: int
+    task: LeafTask,
+    leaves: LeafNumbers,
+    n_leaves: int,
+    l2: float,
+    n_threads: int,
+    first_leaf: NDArray[np.uint32] | None = None,
 ) -> _core.LeafSystem:
     """The ridge regression that a round on the bound of the loss comes to."""
     # c |aim - F|**2 + l2 theta**2, divided by c; and enough of it to make the solution unique.
     least = max(LEAST_PENALTY * float(task.weights.sum()), float(np.finfo(np.float64).tiny))
     penalty = max(l2 / task.bounded_loss.curvature, least)
     limit = _direct_limit(leaves.size * task.wanted.shape[1])
-    return _core.LeafSystem(leaves, task.weights, n_leaves, penalty, limit, n_threads)
+    return _core.LeafSystem(leaves, task.weights, n_leaves, penalty, limit, n_threads, first_leaf)
 
 
 def _direct_limit(n_products: int) -> int:

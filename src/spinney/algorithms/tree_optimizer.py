@@ -65,8 +65,12 @@ def native_optimizer(
     right: NDArray[np.int32],
     task: _core.Task,
     options: TAOOptions,
+    state: _core.RowState | None = None,
 ) -> _core.TreeOptimizer:
-    """A tree of this shape in the core, still without splits."""
+    """A tree of this shape in the core, still without splits.
+
+    Trees that take turns may be given one `state`; by default it has its own.
+    """
     return _core.TreeOptimizer(
         rows=problem.rows,
         mean=problem.mean,
@@ -87,6 +91,7 @@ def native_optimizer(
         max_features=options.max_features,
         start_seed=options.start_seed,
         deviation=problem.deviation,
+        state=state,
     )
 
 
