@@ -8,7 +8,9 @@ namespace spinney {
 namespace {
 
 /// Following indices pays only if few weights are not zero: one of them costs as much as some eight that lie in a row.
-bool is_narrow(const Hyperplane& plane, std::size_t n_features) { return plane.columns.size() * 8 <= n_features; }
+bool is_narrow(const Hyperplane& plane, std::size_t n_features) {
+    return plane.columns.size() == 1 || plane.columns.size() * 8 <= n_features;
+}
 
 std::vector<float> full(const Hyperplane& plane, std::size_t width) {
     std::vector<float> w(width);
