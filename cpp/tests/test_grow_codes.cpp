@@ -46,7 +46,7 @@ void expect_bound_holds(Sides sides, const NodeTargets& node, Random& random) {
     std::vector<double> left(sides.n_sums());
     for (const auto& bin : bins) {
         std::vector<double> sums(sides.n_sums());
-        for (std::size_t i : bin) sides.add(sums.data(), i);
+        for (std::size_t i : bin) sides.adder().add(sums.data(), i);
         sides.save(left.data());
         Sides within = sides;
         const double bound = sides.step(sums.data());
@@ -84,7 +84,11 @@ void bounds_hold() {
             }
         }
         const NodeTargets node(task.of(false), rows, Impurity::entropy);
-        expect_bound_holds(NumberSides(node), node, random);
+        expect_bound_holds(NumberSides<0>(node), node, random);
+        std::vector<double> first_values;
+        for (std::size_t i = 0; i < n; ++i) first_values.push_back(task.values[i * n_values]);
+        const NodeTargets one(Targets{{}, first_values, task.weights, 1}, rows, Impurity::entropy);
+        expect_bound_holds(NumberSides<1>(one), one, random);
     }
 }
 

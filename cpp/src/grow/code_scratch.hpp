@@ -23,7 +23,7 @@ struct PromisingColumn {
 
 /// An entry whose column is looked at by value.
 struct CodedEntry {
-    std::uint64_t key;  ///< value above, number of the entry below
+    std::uint64_t key;  ///< value above, number of the entry below; at first the number alone
     std::uint8_t code;
 };
 

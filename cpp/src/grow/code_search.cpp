@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <optional>
 
@@ -17,6 +18,8 @@ namespace spinney {
 namespace {
 
 constexpr std::size_t n_codes = 256;
+/// Rows whose codes are asked for ahead: those of a node lie in no order that the processor could guess.
+constexpr std::size_t rows_ahead = 24;
 /// Between the bins of two columns, so that they do not ask for one and the same set of the cache.
 constexpr std::size_t gap = 8;
 /// Of so many levels in a node all sets are tried.
@@ -85,7 +88,7 @@ class CodeSearch {
   public:
     CodeSearch(const GrowSite<D>& site, Sides sides, CodeScratch& scratch)
         : site_(site), codes_(*site.codes), coded_(site.codes->coded()), sides_(std::move(sides)), scratch_(scratch),
-          width_(sides_.n_sums()), stride_(n_codes * width_ + gap), rounding_(site.targets.rounding()) {
+          stride_(n_codes * sides_.n_sums() + gap), rounding_(site.targets.rounding()) {
         if (scratch.sums.size() < stride_ * group_columns) scratch.sums.resize(stride_ * group_columns);
         if (scratch.present.size() < n_codes * group_columns) scratch.present.resize(n_codes * group_columns);
         if (scratch.is_tried.size() < coded_.n_columns()) scratch.is_tried.resize(coded_.n_columns());
@@ -147,10 +150,12 @@ class CodeSearch {
         scratch_.promises.clear();
         scratch_.promising.clear();
         scratch_.left_sums.clear();
+        if (!tasks.empty()) ask_for_first_rows(coded_.codes.group_of(tasks[0].column));
         for (std::size_t first = 0; first < tasks.size();) {
             const ColumnGroup& group = coded_.codes.group_of(tasks[first].column);
             std::size_t last = first + 1;
             while (last < tasks.size() && tasks[last].column < group.first + group.width) ++last;
+            if (last < tasks.size()) ask_for_first_rows(coded_.codes.group_of(tasks[last].column));
             sum_bins(group, tasks.subspan(first, last - first));
             for (std::size_t t = first; t < last; ++t) try_bins(tasks[t], t - first);
             first = last;
@@ -166,6 +171,11 @@ class CodeSearch {
 
     // --- sums of bins --------------------------------------------------------------------------
 
+    void ask_for_first_rows(const ColumnGroup& group) const {
+        const std::size_t count = std::min(rows_ahead, site_.reach.size());
+        for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(group.codes + site_.reach[i] * group.width, 0, 3);
+    }
+
     void sum_bins(const ColumnGroup& group, std::span<const Task> tasks) {
         constexpr auto sum_columns = []<std::size_t... k>(std::index_sequence<k...>) {
             return std::array{&CodeSearch::template sum_columns<k + 1>...};
@@ -177,20 +187,26 @@ class CodeSearch {
     void sum_columns(const ColumnGroup& group, std::span<const Task> tasks) {
         std::array<std::size_t, n_columns> places{};
         for (std::size_t c = 0; c < n_columns; ++c) places[c] = tasks[c].column - group.first;
+        // All that the loop reads is copied: flags are bytes, and a write to one could change anything else.
+        const std::uint32_t* const reach = site_.reach.data();
+        const std::uint8_t* const group_codes = group.codes;
+        const std::size_t n = site_.reach.size(), group_width = group.width, width = sides_.n_sums(), stride = stride_;
+        const typename Sides::Adder adder = sides_.adder();
         double* const sums = scratch_.sums.data();
         std::uint8_t* const present = scratch_.present.data();
-        for (std::size_t i = 0; i < site_.reach.size(); ++i) {
+        for (std::size_t i = 0; i < n; ++i) {
             check_stop_at(i);
-            const std::uint8_t* codes = group.codes + site_.reach[i] * group.width;
+            if (i + rows_ahead < n) __builtin_prefetch(group_codes + reach[i + rows_ahead] * group_width, 0, 3);
+            const std::uint8_t* codes = group_codes + reach[i] * group_width;
             for (std::size_t c = 0; c < n_columns; ++c) {
                 const std::size_t code = codes[places[c]];
                 present[c * n_codes + code] = 1;
-                sides_.add(sums + c * stride_ + code * width_, i);
+                adder.add(sums + c * stride + code * width, i);
             }
         }
     }
 
-    [[nodiscard]] double* bin_of(double* sums, std::size_t bin) const { return sums + bin * width_; }
+    [[nodiscard]] double* bin_of(double* sums, std::size_t bin) const { return sums + bin * sides_.n_sums(); }
 
     // --- one column by its bins ----------------------------------------------------------------
 
@@ -201,8 +217,8 @@ class CodeSearch {
             try_numbers(task, sums);
         else
             try_levels(task, sums);
-        for (std::uint8_t bin : present_.known()) std::fill_n(bin_of(sums, bin), width_, 0.0);
-        if (present_.has_missing) std::fill_n(bin_of(sums, missing_code), width_, 0.0);
+        for (std::uint8_t bin : present_.known()) std::fill_n(bin_of(sums, bin), sides_.n_sums(), 0.0);
+        if (present_.has_missing) std::fill_n(bin_of(sums, missing_code), sides_.n_sums(), 0.0);
     }
 
     /// Thresholds between bins, with missing values on either side, and bounds on those within bins.
@@ -231,7 +247,7 @@ class CodeSearch {
             const double* const sum = bin_of(sums, bin);
             const std::size_t only = sides_.only_class(sum);
             const bool is_run = may_skip && only != Sides::no_class && only == last_class;
-            if (last < n_codes && !is_run) {
+            if (last < n_codes && !is_run && is_good(sides_.cost())) {
                 Candidate cut{0.0,        Kind::threshold, is_missing_right,
                               task.order, task.column,     place_behind(last, is_missing_right)};
                 cut.low_bin = last;
@@ -245,7 +261,7 @@ class CodeSearch {
                 continue;
             }
             const std::size_t at = scratch_.left_sums.size();
-            scratch_.left_sums.resize(at + width_);
+            scratch_.left_sums.resize(at + sides_.n_sums());
             sides_.save(scratch_.left_sums.data() + at);
             const double bound = sides_.step(sum);
             if (is_promising(bound)) {
@@ -318,22 +334,31 @@ class CodeSearch {
     }
 
     void list_entries(std::size_t column, const std::array<bool, n_codes>& is_wanted) {
+        collect_entries(column, is_wanted);
+        for (CodedEntry& entry : scratch_.entries) entry.key = sort_key(value_at(entry.key, column), entry.key);
+        std::ranges::sort(scratch_.entries, {}, &CodedEntry::key);
+    }
+
+    /// Entries of some bins, by their numbers. Their values are asked for: each lies in a line of memory of its own.
+    void collect_entries(std::size_t column, const std::array<bool, n_codes>& is_wanted) {
         const ColumnGroup& group = coded_.codes.group_of(column);
         const std::uint8_t* const codes = group.codes + (column - group.first);
+        const std::size_t coordinate = coded_.columns[column].first;
         scratch_.entries.clear();
         for (std::size_t i = 0; i < site_.reach.size(); ++i) {
             check_stop_at(i);
             const std::uint8_t code = codes[site_.reach[i] * group.width];
-            if (is_wanted[code]) scratch_.entries.push_back({sort_key(value_at(i, column), i), code});
+            if (!is_wanted[code]) continue;
+            __builtin_prefetch(site_.rows.begin(site_.reach[i]) + coordinate, 0, 3);
+            scratch_.entries.push_back({i, code});
         }
-        std::ranges::sort(scratch_.entries, {}, &CodedEntry::key);
     }
 
     void try_entries(const PromisingColumn& column, const Promise& promise, std::span<const CodedEntry> entries) {
         sides_.start(scratch_.left_sums.data() + promise.left);
         for (std::size_t k = 0; k + 1 < entries.size(); ++k) {
             sides_.move_entry(place_of(entries[k].key));
-            if (value_bits(entries[k].key) == value_bits(entries[k + 1].key)) continue;
+            if (value_bits(entries[k].key) == value_bits(entries[k + 1].key) || !is_good(sides_.cost())) continue;
             Candidate cut{0.0,          Kind::threshold, promise.is_missing_right,
                           column.order, column.column,   place_within(promise.bin, k, promise.is_missing_right)};
             cut.low = value_at(place_of(entries[k].key), column.column);
@@ -353,11 +378,12 @@ class CodeSearch {
     /// Whether a cost of at least this bound may still beat the best, or come before it.
     [[nodiscard]] bool is_promising(double bound) const { return bound <= best_.cost + 2.0 * rounding_; }
 
+    /// Whether no cut is known that costs less: of most cuts no more is asked.
+    [[nodiscard]] bool is_good(double cost) const { return cost <= best_.cost + rounding_; }
     /// Considers where the sides are now; whether it is the best so far.
     bool try_cut(Candidate candidate) {
         candidate.cost = sides_.cost();
-        if (candidate.cost > best_.cost + rounding_ || !site_.targets.allows(sides_.left_weight(), sides_.right_weight()))
-            return false;
+        if (!is_good(candidate.cost) || !site_.targets.allows(sides_.left_weight(), sides_.right_weight())) return false;
         return consider(candidate);
     }
     bool consider(const Candidate& candidate) {
@@ -383,27 +409,24 @@ class CodeSearch {
     /// The values next to a threshold between bins; whether the column has missing values.
     bool find_neighbours() {
         const std::size_t column = best_.column;
-        const bool has_flag = coded_.columns[column].flag != TableColumn::no_flag;
-        const bool is_known = best_.low_bin == n_codes || coded_.is_exact(column);
-        if (best_.low_bin < n_codes && is_known) {
+        std::array<bool, n_codes> is_wanted{};
+        is_wanted[missing_code] = coded_.columns[column].flag != TableColumn::no_flag;
+        const bool is_border = best_.low_bin < n_codes;
+        if (is_border && coded_.is_exact(column)) {
             best_.low = coded_.bin_values[column][best_.low_bin];
             best_.high = coded_.bin_values[column][best_.high_bin];
+        } else if (is_border) {
+            best_.low = -std::numeric_limits<float>::infinity();
+            best_.high = std::numeric_limits<float>::infinity();
+            is_wanted[best_.low_bin] = is_wanted[best_.high_bin] = true;
         }
-        if (is_known && !has_flag) return false;
-        const ColumnGroup& group = coded_.codes.group_of(column);
-        const std::uint8_t* const codes = group.codes + (column - group.first);
-        float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+        if (std::ranges::none_of(is_wanted, std::identity())) return false;
+        collect_entries(column, is_wanted);
         bool has_missing = false;
-        for (std::size_t i = 0; i < site_.reach.size(); ++i) {
-            check_stop_at(i);
-            const std::size_t bin = codes[site_.reach[i] * group.width];
-            has_missing = has_missing || bin == missing_code;
-            if (bin == best_.low_bin) low = std::max(low, value_at(i, column));
-            if (bin == best_.high_bin) high = std::min(high, value_at(i, column));
-        }
-        if (!is_known) {
-            best_.low = low;
-            best_.high = high;
+        for (const CodedEntry& entry : scratch_.entries) {
+            has_missing = has_missing || entry.code == missing_code;
+            if (entry.code == best_.low_bin) best_.low = std::max(best_.low, value_at(entry.key, column));
+            if (entry.code == best_.high_bin) best_.high = std::min(best_.high, value_at(entry.key, column));
         }
         return has_missing;
     }
@@ -413,7 +436,7 @@ class CodeSearch {
     const CodedColumns& coded_;
     Sides sides_;
     CodeScratch& scratch_;
-    std::size_t width_, stride_;
+    std::size_t stride_;
     double rounding_;
     std::vector<Task> tasks_;
     PresentBins present_;
@@ -455,13 +478,19 @@ Hyperplane search_classes(const GrowSite<D>& site, CodeScratch& scratch, Random&
                    : search_by<EntropySides<true, 0>>(site, targets, scratch, random);
 }
 
+template <DenseDesign D>
+Hyperplane search_numbers(const GrowSite<D>& site, CodeScratch& scratch, Random& random) {
+    return site.targets.n_outputs() == 1 ? search_by<NumberSides<1>>(site, site.targets, scratch, random)
+                                         : search_by<NumberSides<0>>(site, site.targets, scratch, random);
+}
+
 }  // namespace
 
 template <DenseDesign D>
 Hyperplane best_coded_axis(const GrowSite<D>& site, Random& random) {
     auto scratch = site.codes->lend();
-    Hyperplane best = site.targets.has_classes() ? search_classes(site, *scratch, random)
-                                                 : search_by<NumberSides>(site, site.targets, *scratch, random);
+    Hyperplane best =
+        site.targets.has_classes() ? search_classes(site, *scratch, random) : search_numbers(site, *scratch, random);
     site.codes->take_back(std::move(scratch));
     return best;
 }

@@ -47,7 +47,13 @@ class ClassSides {
 
     [[nodiscard]] std::size_t n_classes() const { return n_fixed == 0 ? left_.size() : n_fixed; }
     [[nodiscard]] std::size_t n_sums() const { return n_classes(); }
-    void add(double* bin, std::size_t i, double factor = 1.0) const { bin[targets_.labels[i]] += factor * targets_.weights[i]; }
+    /// What adds entries to bins; by itself, so that no write to a bin could change it.
+    struct Adder {
+        const std::uint32_t* labels;
+        const double* weights;
+        void add(double* bin, std::size_t i) const { bin[labels[i]] += weights[i]; }
+    };
+    [[nodiscard]] Adder adder() const { return {targets_.labels.data(), targets_.weights.data()}; }
     void save(double* bin) const { std::ranges::copy(left_, bin); }
 
     [[nodiscard]] double weight_of(const double* bin) const {
@@ -247,41 +253,50 @@ class GiniSides : public ClassSides<n_fixed> {
 
 /// Squared error of centred numbers: less the sum over both sides of |sum|^2 / weight. A bin has its weight, the number of its
 /// entries, the sum of their squared lengths and their sum.
+template <std::size_t n_fixed>
 class NumberSides {
   public:
-    explicit NumberSides(const NodeTargets& targets)
-        : targets_(targets), weight_(targets.total_weight()), left_(targets.n_outputs()) {}
-
-    [[nodiscard]] std::size_t n_sums() const { return n_before + left_.size(); }
-    void add(double* bin, std::size_t i, double factor = 1.0) const {
-        const double weight = factor * targets_.weight(i);
-        const auto values = targets_.values(i);
-        bin[0] += weight;
-        bin[1] += factor;
-        double squares = 0.0;
-        for (std::size_t k = 0; k < values.size(); ++k) {
-            bin[n_before + k] += weight * values[k];
-            squares += values[k] * values[k];
-        }
-        bin[2] += weight * squares;
+    explicit NumberSides(const NodeTargets& targets) : targets_(targets), weight_(targets.total_weight()) {
+        if constexpr (n_fixed == 0) left_.resize(targets.n_outputs());
     }
+
+    [[nodiscard]] std::size_t n_outputs() const { return n_fixed == 0 ? left_.size() : n_fixed; }
+    [[nodiscard]] std::size_t n_sums() const { return n_before + n_outputs(); }
+    struct Adder {
+        const double* values;
+        const double* weights;
+        std::size_t n_outputs;
+        void add(double* bin, std::size_t i) const {
+            const std::size_t count = n_fixed == 0 ? n_outputs : n_fixed;
+            bin[0] += weights[i];
+            bin[1] += 1.0;
+            double squares = 0.0;
+            for (std::size_t k = 0; k < count; ++k) {
+                const double value = values[i * count + k];
+                bin[n_before + k] += weights[i] * value;
+                squares += value * value;
+            }
+            bin[2] += weights[i] * squares;
+        }
+    };
+    [[nodiscard]] Adder adder() const { return {targets_.values(0).data(), targets_.weights().data(), n_outputs()}; }
     void save(double* bin) const {
         bin[0] = left_weight_;
         std::ranges::copy(left_, bin + n_before);
     }
     void start(const double* bin) {
         left_weight_ = bin == nullptr ? 0.0 : bin[0];
-        for (std::size_t k = 0; k < left_.size(); ++k) left_[k] = bin == nullptr ? 0.0 : bin[n_before + k];
+        for (std::size_t k = 0; k < n_outputs(); ++k) left_[k] = bin == nullptr ? 0.0 : bin[n_before + k];
     }
     void move_entry(std::size_t i) {
         const double weight = targets_.weight(i);
         const auto values = targets_.values(i);
-        for (std::size_t k = 0; k < values.size(); ++k) left_[k] += weight * values[k];
+        for (std::size_t k = 0; k < n_outputs(); ++k) left_[k] += weight * values[k];
         left_weight_ += weight;
     }
     void move(const double* bin, double factor = 1.0) {
         left_weight_ += factor * bin[0];
-        for (std::size_t k = 0; k < left_.size(); ++k) left_[k] += factor * bin[n_before + k];
+        for (std::size_t k = 0; k < n_outputs(); ++k) left_[k] += factor * bin[n_before + k];
     }
 
     static constexpr std::size_t no_class = std::numeric_limits<std::size_t>::max();
@@ -298,7 +313,7 @@ class NumberSides {
         const double right = weight_ - left - m;
         double squared_sum = 0.0, squares_left = 0.0, squares_right = 0.0;
         double to_left = 0.0, to_right = 0.0, apart = 0.0, along = 0.0, along_right = 0.0;
-        for (std::size_t k = 0; k < left_.size(); ++k) {
+        for (std::size_t k = 0; k < n_outputs(); ++k) {
             const double sum = bin[n_before + k];
             const double mean = sum / m;
             const double q = left > 0.0 ? left_[k] / left : mean;
@@ -324,9 +339,10 @@ class NumberSides {
     }
     [[nodiscard]] double cost() const {
         double squares = 0.0;
-        for (double sum : left_) squares += sum * sum;
-        const double right_weight = weight_ - left_weight_;
-        return -(left_weight_ > 0.0 ? squares / left_weight_ : 0.0) - (right_weight > 0.0 ? squares / right_weight : 0.0);
+        for (std::size_t k = 0; k < n_outputs(); ++k) squares += left_[k] * left_[k];
+        // The sums of both sides differ in their sign alone: squares / left + squares / right.
+        const double both = left_weight_ * (weight_ - left_weight_);
+        return both > 0.0 ? -squares * (weight_ / both) : 0.0;
     }
     [[nodiscard]] double left_weight() const { return left_weight_; }
     [[nodiscard]] double right_weight() const { return weight_ - left_weight_; }
@@ -337,7 +353,7 @@ class NumberSides {
     const NodeTargets& targets_;
     double weight_;
     double left_weight_ = 0.0;
-    std::vector<double> left_;
+    PerClass<n_fixed> left_{};
 };
 
 }  // namespace spinney
