@@ -93,7 +93,7 @@ CodedColumns make_codes(const D& rows, std::vector<TableColumn> columns, std::sp
 }
 
 template <SparseDesign D>
-CodedColumns make_codes(const D&, std::vector<TableColumn>, std::span<const double>, std::size_t) {
+CodedColumns make_codes(const D&, const std::vector<TableColumn>&, std::span<const double>, std::size_t) {
     throw std::logic_error("sparse rows have no codes here; search their entries");
 }
 
