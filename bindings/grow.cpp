@@ -105,7 +105,8 @@ auto grow(const Rows& rows, const Vector<double>& mean, const Vector<double>& in
                     check_targets(targets, d.n_rows);
                     if (judge_weights.size() != 0 && judge_weights.size() != d.n_rows)
                         throw std::invalid_argument("weights of judges must be one for each row, or none");
-                    return grow_tree(d, scaling, targets, *make_rule<D>(split), options, span_of(judge_weights));
+                    return grow_tree(d, scaling, targets, *make_rule<D>(split), options, span_of(judge_weights),
+                                     rows.table.get());
                 },
                 rows.design);
         },

@@ -1003,3 +1003,38 @@ def best_code_cut(bins, counts, l2, min_hessian, min_rows):
             if gain > best[0]:
                 best = (gain, k, is_missing_left if counts[last] else bool(is_heavier))
     return best
+
+
+def best_table_cut(columns, X, targets, weights, criterion):
+    """Least cost of a split by one column of a table, or None; columns are (first, n_levels, flag).
+
+    Levels, rows of no level and missing values are sets that go left or right in any combination;
+    of numbers the missing go either way.
+    """
+    costs = []
+    for first, n_levels, flag in columns:
+        is_missing = X[:, flag] != 0 if flag >= 0 else np.zeros(len(X), bool)
+        if n_levels:
+            indicators = X[:, first : first + n_levels]
+            level = np.where(is_missing, -1, indicators @ np.arange(1, n_levels + 1))
+            present = np.unique(level)
+            sides = [np.isin(level, present[bits]) for bits in _subsets(len(present))]
+        else:
+            x = X[:, first]
+            thresholds = np.append(np.unique(x[~is_missing]), np.inf)
+            sides = [
+                np.where(is_missing, side, x >= threshold)
+                for threshold in thresholds
+                for side in (False, True)
+            ]
+        costs += [
+            split_cost(goes_right, targets, weights, criterion)
+            for goes_right in sides
+            if goes_right.any() and not goes_right.all()
+        ]
+    return min(costs, default=None)
+
+
+def _subsets(size):
+    """All masks of so many flags."""
+    return (np.arange(2**size)[:, None] >> np.arange(size) & 1).astype(bool)

@@ -12,6 +12,7 @@
 #include "sort_key.hpp"
 #include "spinney/parallel.hpp"
 #include "spinney/table/block.hpp"
+#include "spinney/table/column_plane.hpp"
 #include "spinney/table/histogram.hpp"
 
 namespace spinney {
@@ -254,16 +255,15 @@ class ColumnSearch {
         split.plane.bias = best_.is_up ? 1.0 : -1.0;
         if (best_.kind == Kind::constant) return split;
         if (best_.kind == Kind::levels)
-            split.plane = plane_of_levels();
+            split.plane = plane_of_levels(best_column(), sides_of_best());
         else if (best_.kind == Kind::missing)
-            split.plane = plane_of_missing();
+            split.plane = plane_of_missing(best_column(), best_.is_up);
         else
-            split.plane = plane_of_threshold();
+            split.plane = threshold();
         return split;
     }
 
     [[nodiscard]] const TableColumn& best_column() const { return coded_.columns[best_.column]; }
-    [[nodiscard]] std::uint32_t flag() const { return static_cast<std::uint32_t>(best_column().flag); }
 
     /// Pull of the care points with each code of the best column.
     [[nodiscard]] std::array<Pull, n_codes> pulls_of_best() const {
@@ -272,50 +272,23 @@ class ColumnSearch {
         return bins;
     }
 
-    [[nodiscard]] Hyperplane plane_of_missing() const {
-        const float weight = best_.is_up ? 1.0F : -1.0F;
-        return {{flag()}, {weight}, -0.5 * static_cast<double>(weight)};
-    }
-
-    /// The side of most levels is that of rows without any weight on it; others are told by their indicators. Rows of no level
-    /// have no indicator, so their side comes first.
-    [[nodiscard]] Hyperplane plane_of_levels() const {
-        const TableColumn& column = best_column();
+    /// Where each code of the best column wants to go.
+    [[nodiscard]] CodeSides sides_of_best() const {
         const auto bins = pulls_of_best();
-        const auto wants_right = [&](std::size_t code) { return bins[code].right > bins[code].left + rounding_; };
-        const auto wants_left = [&](std::size_t code) { return bins[code].left > bins[code].right + rounding_; };
-        std::size_t n_left = wants_left(missing_code) ? 1 : 0, n_right = wants_right(missing_code) ? 1 : 0;
-        for (std::size_t level = 0; level < column.n_levels; ++level) {
-            n_left += wants_left(level) ? 1 : 0;
-            n_right += wants_right(level) ? 1 : 0;
-        }
-        bool is_right_usual = n_right > n_left;
-        if (wants_left(column.n_levels)) is_right_usual = false;
-        if (wants_right(column.n_levels)) is_right_usual = true;
-        const auto is_told = [&](std::size_t code) { return is_right_usual ? wants_left(code) : wants_right(code); };
-        const float weight = is_right_usual ? -1.0F : 1.0F;
-        Hyperplane plane;
-        plane.bias = -0.5 * static_cast<double>(weight);
-        for (std::uint32_t level = 0; level < column.n_levels; ++level)
-            if (is_told(level)) add_weight(plane, column.first + level, weight);
-        if (column.flag != TableColumn::no_flag && is_told(missing_code)) add_weight(plane, flag(), weight);
-        return plane;
+        CodeSides sides{};
+        for (std::size_t code = 0; code < n_codes; ++code) sides[code] = side_of(bins[code]);
+        return sides;
+    }
+    [[nodiscard]] Side side_of(const Pull& pull) const {
+        if (std::fabs(pull.left - pull.right) <= rounding_) return Side::any;
+        return pull.right > pull.left ? Side::right : Side::left;
     }
 
-    static void add_weight(Hyperplane& plane, std::uint32_t coordinate, float weight) {
-        plane.columns.push_back(coordinate);
-        plane.weights.push_back(weight);
-    }
-
-    [[nodiscard]] Hyperplane plane_of_threshold() {
+    [[nodiscard]] Hyperplane threshold() {
         find_neighbours();
-        const float a = best_.low, b = best_.high;
-        const float middle = 0.5F * a + 0.5F * b;
-        Hyperplane plane{{best_column().first}, {best_.is_up ? 1.0F : -1.0F}, 0.0};
-        // x >= b must go right when up, x <= a when down, whatever the rounding of the middle.
-        plane.bias = best_.is_up ? -static_cast<double>(middle > a ? middle : b) : static_cast<double>(middle < b ? middle : a);
-        if (best_column().flag != TableColumn::no_flag) send_missing(plane);
-        return plane;
+        const bool has_flag = best_column().flag != TableColumn::no_flag;
+        return plane_of_threshold(coded_, best_.column, best_.low, best_.high, best_.is_up,
+                                  has_flag ? side_of(pulls_of_best()[missing_code]) : Side::any);
     }
 
     /// The values next to a threshold between two bins.
@@ -334,22 +307,6 @@ class ColumnSearch {
             if (bin == best_.low_bin) best_.low = std::max(best_.low, value_at(i, best_.column));
             if (bin == best_.high_bin) best_.high = std::min(best_.high, value_at(i, best_.column));
         }
-    }
-
-    /// A weight on the flag, large enough to decide alone, if missing values want to go to the other side than what stands for
-    /// them in the column.
-    void send_missing(Hyperplane& plane) const {
-        const Pull missing = pulls_of_best()[missing_code];
-        if (std::fabs(missing.left - missing.right) <= rounding_) return;
-        const bool is_right = missing.right > missing.left;
-        const float low = coded_.missing_low[best_.column], high = coded_.missing_high[best_.column];
-        const auto goes_right = [&](float x) { return static_cast<double>(plane.weights[0] * x) + plane.bias >= 0.0; };
-        if (goes_right(low) == is_right && goes_right(high) == is_right) return;
-        const double size =
-            std::fabs(plane.bias) + std::max(std::fabs(static_cast<double>(low)), std::fabs(static_cast<double>(high)));
-        const auto weight =
-            static_cast<float>(std::min(2.0 * size + 1.0, static_cast<double>(std::numeric_limits<float>::max()) / 4));
-        add_weight(plane, flag(), is_right ? weight : -weight);
     }
 
     const D& rows_;

@@ -50,6 +50,7 @@ std::vector<Test> extend_tests();
 std::vector<Test> forest_tests();
 std::vector<Test> gains_tests();
 std::vector<Test> grow_tests();
+std::vector<Test> grow_codes_tests();
 std::vector<Test> histogram_tests();
 std::vector<Test> leaf_tests();
 std::vector<Test> leaf_design_tests();

@@ -44,9 +44,10 @@ int main(int n_arguments, char** arguments) {
     std::size_t n_passed = 0;
     std::size_t n_failed = 0;
     for (const auto& tests :
-         {simd_tests(), same_bits_tests(), parallel_tests(), powers_tests(), readout_tests(), route_tests(), forest_tests(),
-          gains_tests(), solver_tests(), leaf_tests(), leaf_design_tests(), leaf_lasso_tests(), leaf_system_tests(),
-          care_points_tests(), optimizer_tests(), grow_tests(), extend_tests(), codes_tests(), histogram_tests()})
+         {simd_tests(),        same_bits_tests(),  parallel_tests(),    powers_tests(),      readout_tests(),
+          route_tests(),       forest_tests(),     gains_tests(),       solver_tests(),      leaf_tests(),
+          leaf_design_tests(), leaf_lasso_tests(), leaf_system_tests(), care_points_tests(), optimizer_tests(),
+          grow_tests(),        grow_codes_tests(), extend_tests(),      codes_tests(),       histogram_tests()})
         for (const Test& test : tests)
             if (is_wanted(test, words)) ++(passes(test) ? n_passed : n_failed);
     std::cout << n_passed << " passed, " << n_failed << " failed\n";

@@ -688,7 +688,7 @@ void interrupt_ends_a_rule_at_work() {
 }
 
 void too_many_rows_are_refused() {
-    const DenseRows rows{nullptr, std::size_t{1} << 31U, 0};
+    const DenseRows rows{nullptr, std::size_t{1} << 32U, 0};
     const Scaling scaling({}, {});
     expect_throw<std::invalid_argument>([&] { (void)grow_tree(rows, scaling, {}, *axis_rule<DenseRows>(), {}); }, "2^31 rows");
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "grow/code_search.hpp"
 #include "spinney/grow/split_rule.hpp"
 #include "spinney/parallel.hpp"
 
@@ -48,6 +49,7 @@ void try_columns(const GrowSite<D>& site, std::span<const std::uint32_t> columns
 template <Design D>
 class AxisRule final : public SplitRule<D> {
   public:
+    [[nodiscard]] bool searches_columns() const override { return true; }
     Hyperplane find(const GrowSite<D>& site, Random random) const override { return best_axis(site, random); }
 };
 
@@ -63,6 +65,8 @@ std::vector<std::uint32_t> draw_columns(std::span<const std::uint32_t> columns, 
 
 template <Design D>
 Hyperplane best_axis(const GrowSite<D>& site, Random& random) {
+    if constexpr (!is_sparse<D>)
+        if (site.codes != nullptr) return best_coded_axis(site, random);
     const auto drawn = draw_columns(site.columns, site.columns.size(), random);
     const std::size_t n_wanted = std::min(site.n_candidates, drawn.size());
     BestColumn best;

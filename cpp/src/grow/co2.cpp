@@ -244,6 +244,7 @@ template <Design D>
 class CO2Rule final : public SplitRule<D> {
   public:
     explicit CO2Rule(const CO2Options& options) : options_(options) {}
+    [[nodiscard]] bool searches_columns() const override { return true; }
     Hyperplane find(const GrowSite<D>& site, Random random) const override {
         Hyperplane start = best_axis(site, random);
         if (start.is_empty()) return start;

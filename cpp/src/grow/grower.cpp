@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "spinney/grow/sample_codes.hpp"
 #include "spinney/parallel.hpp"
 
 namespace spinney {
@@ -40,7 +42,7 @@ template <Design D>
 class Grower {
   public:
     Grower(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule, const GrowOptions& options,
-           std::span<const double> judge_weights)
+           std::span<const double> judge_weights, const TrainingTable* table)
         : rows_(rows), scaling_(scaling), targets_(targets), rule_(rule), options_(options), judge_weights_(judge_weights) {
         for (std::size_t n = 0; n < rows.n_rows; ++n)
             if (targets.weights[n] > 0.0) members_.push_back(static_cast<std::uint32_t>(n));
@@ -48,6 +50,8 @@ class Grower {
             if (judge_weights[n] > 0.0) judges_.push_back(static_cast<std::uint32_t>(n));
         for (std::size_t j = 0; j < rows.n_features; ++j)
             if (scaling.inverse_scale[j] > 0.0) columns_.push_back(static_cast<std::uint32_t>(j));
+        if constexpr (!is_sparse<D>)
+            if (table != nullptr && rule.searches_columns()) codes_.emplace(table->codes(options.n_threads), columns_, members_);
     }
 
     GrownTree grow() {
@@ -67,8 +71,12 @@ class Grower {
     /// co2-forest section 5), or at a limit.
     Outcome visit(const OpenNode& node, std::size_t depth, std::size_t number) {
         const std::span<std::uint32_t> reach = node.members.of(members_);
-        const NodeTargets targets(targets_, reach, options_.impurity, options_.min_leaf_weight);
         Outcome outcome;
+        if (is_pure(reach)) {
+            outcome.leaf = pure_leaf(reach[0]);
+            return outcome;
+        }
+        const NodeTargets targets(targets_, reach, options_.impurity, options_.min_leaf_weight);
         const bool is_end = targets.is_pure() || reach.size() < options_.min_samples_split ||
                             (options_.max_depth > 0 && depth >= options_.max_depth);
         const std::span<std::uint32_t> judges = node.judges.of(judges_);
@@ -78,17 +86,40 @@ class Grower {
         return outcome;
     }
 
+    /// Whether the targets of all rows are alike: what most nodes are.
+    [[nodiscard]] bool is_pure(std::span<const std::uint32_t> reach) const {
+        if (!targets_.classes.empty())
+            return std::ranges::all_of(reach, [&](std::uint32_t n) { return targets_.classes[n] == targets_.classes[reach[0]]; });
+        const auto first = values_of(reach[0]);
+        return std::ranges::all_of(reach, [&](std::uint32_t n) { return std::ranges::equal(values_of(n), first); });
+    }
+    [[nodiscard]] std::span<const double> values_of(std::size_t row) const {
+        return targets_.values.subspan(row * targets_.n_outputs, targets_.n_outputs);
+    }
+    /// What a leaf of such rows holds.
+    [[nodiscard]] std::vector<double> pure_leaf(std::size_t row) const {
+        if (targets_.classes.empty()) return {values_of(row).begin(), values_of(row).end()};
+        std::vector<double> leaf(targets_.n_outputs);
+        leaf[static_cast<std::size_t>(targets_.classes[row])] = 1.0;
+        return leaf;
+    }
+
     /// Finds a hyperplane, or none, and parts the rows; returns the number of those on the left.
     std::size_t split(std::span<std::uint32_t> reach, const NodeTargets& targets, std::span<const std::uint32_t> judges,
                       std::size_t number, Hyperplane& plane) const {
-        const GrowSite<D> site{
-            rows_, scaling_, reach, targets, columns_, options_.n_candidates, {judges, &targets_, judge_weights_}};
+        const GrowSite<D> site{rows_,
+                               scaling_,
+                               reach,
+                               targets,
+                               columns_,
+                               options_.n_candidates,
+                               {judges, &targets_, judge_weights_},
+                               codes_ ? &*codes_ : nullptr};
         plane = rule_.find(site, Random(options_.seed, number));
         if (!plane.is_empty() && is_finite(plane)) {
-            const std::vector<std::uint32_t> order(reach.begin(), reach.end());
             const std::size_t n_left = part(reach, plane);
             if (n_left > 0 && n_left < reach.size() && is_heavy(reach, n_left, targets)) return n_left;
-            std::ranges::copy(order, reach.begin());  // the order of their targets
+            std::ranges::sort(reach);  // the order of their targets
         }
         Random random(options_.seed, number, 1);
         plane = best_axis(site, random);
@@ -97,6 +128,7 @@ class Grower {
 
     /// Whether both sides weigh enough for a leaf.
     [[nodiscard]] bool is_heavy(std::span<const std::uint32_t> reach, std::size_t n_left, const NodeTargets& targets) const {
+        if (!targets.has_least_weight()) return true;
         double left_weight = 0.0;
         for (std::uint32_t row : reach.first(n_left)) left_weight += targets_.weights[row];
         return targets.allows(left_weight, targets.total_weight() - left_weight);
@@ -149,6 +181,7 @@ class Grower {
     const GrowOptions& options_;
     std::span<const double> judge_weights_;
     std::vector<std::uint32_t> members_, judges_, columns_;
+    std::optional<SampleCodes> codes_;
     GrownTree tree_;
 };
 
@@ -156,14 +189,14 @@ class Grower {
 
 template <Design D>
 GrownTree grow_tree(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule,
-                    const GrowOptions& options, std::span<const double> judge_weights) {
+                    const GrowOptions& options, std::span<const double> judge_weights, const TrainingTable* table) {
     check_row_count(rows.n_rows);
-    return Grower<D>(rows, scaling, targets, rule, options, judge_weights).grow();
+    return Grower<D>(rows, scaling, targets, rule, options, judge_weights, table).grow();
 }
 
 #define SPINNEY_INSTANTIATE(D)                                                                                      \
     template GrownTree grow_tree(const D&, const Scaling&, const Targets&, const SplitRule<D>&, const GrowOptions&, \
-                                 std::span<const double>);
+                                 std::span<const double>, const TrainingTable*);
 SPINNEY_FOR_EACH_DESIGN(SPINNEY_INSTANTIATE)
 
 }  // namespace spinney

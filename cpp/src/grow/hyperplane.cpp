@@ -7,8 +7,13 @@
 namespace spinney {
 namespace {
 
+/// Rows that are asked for before they are needed.
+constexpr std::size_t rows_ahead = 16;
+
 /// Following indices pays only if few weights are not zero: one of them costs as much as some eight that lie in a row.
-bool is_narrow(const Hyperplane& plane, std::size_t n_features) { return plane.columns.size() * 8 <= n_features; }
+bool is_narrow(const Hyperplane& plane, std::size_t n_features) {
+    return plane.columns.size() == 1 || plane.columns.size() * 8 <= n_features;
+}
 
 std::vector<float> full(const Hyperplane& plane, std::size_t width) {
     std::vector<float> w(width);
@@ -77,6 +82,8 @@ void score_rows(const D& rows, std::span<const std::uint32_t> numbers, const Hyp
         if (is_narrow(plane, rows.n_features)) {
             for (std::size_t i = 0; i < numbers.size(); ++i) {
                 check_stop_at(i);
+                if (i + rows_ahead < numbers.size())
+                    __builtin_prefetch(rows.begin(numbers[i + rows_ahead]) + plane.columns[0], 0, 3);
                 scores[i] = narrow_dot(rows.row(numbers[i]).data(), plane);
             }
             return;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "grow/x_log_x.hpp"
 #include "sort_key.hpp"
 #include "spinney/parallel.hpp"
 
@@ -12,23 +13,9 @@ namespace spinney {
 namespace {
 
 constexpr std::size_t n_bytes = 256;
-constexpr std::size_t n_known_logs = std::size_t{1} << 14U;
 constexpr double rounding_share = 1e-12;
 
-/// x log x. Weights are mostly small counts, for which it is looked up.
-double x_log_x(double x) {
-    static const auto known = [] {
-        std::vector<double> values(n_known_logs);
-        for (std::size_t i = 1; i < n_known_logs; ++i) values[i] = static_cast<double>(i) * std::log(static_cast<double>(i));
-        return values;
-    }();
-    if (!(x > 0.0)) return 0.0;
-    if (x < static_cast<double>(n_known_logs)) {
-        const auto whole = static_cast<std::size_t>(x);
-        if (static_cast<double>(whole) == x) return known[whole];
-    }
-    return x * std::log(x);
-}
+double x_log_x(double x) { return spinney::x_log_x(x, known_x_log_x().data()); }
 
 double squared_length(std::span<const double> v) {
     double sum = 0.0;
@@ -40,6 +27,15 @@ double squared_length(std::span<const double> v) {
 float without_sign_of_zero(float score) { return score == 0.0F ? 0.0F : score; }
 
 }  // namespace
+
+std::span<const double, n_known_logs> known_x_log_x() {
+    static const auto known = [] {
+        std::vector<double> values(n_known_logs);
+        for (std::size_t i = 1; i < n_known_logs; ++i) values[i] = static_cast<double>(i) * std::log(static_cast<double>(i));
+        return values;
+    }();
+    return std::span<const double, n_known_logs>(known);
+}
 
 Tally::Tally(std::span<const double> totals, double weight, bool has_classes, Impurity impurity)
     : totals_(totals), weight_(weight), has_classes_(has_classes), impurity_(impurity), left_(totals.size()),
@@ -98,7 +94,9 @@ NodeTargets::NodeTargets(const Targets& targets, std::span<const std::uint32_t> 
     for (std::size_t i = 0; i < reach.size(); ++i) {
         weights_[i] = targets.weights[reach[i]];
         weight_ += weights_[i];
+        has_whole_weights_ = has_whole_weights_ && weights_[i] == std::floor(weights_[i]);
     }
+    has_whole_weights_ = has_whole_weights_ && weight_ < static_cast<double>(n_known_logs);
     if (has_classes()) {
         labels_.resize(reach.size());
         for (std::size_t i = 0; i < reach.size(); ++i) {

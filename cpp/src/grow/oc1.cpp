@@ -216,6 +216,7 @@ class OC1Rule final : public SplitRule<D> {
   public:
     OC1Rule(std::size_t n_restarts, std::size_t n_jumps) : n_restarts_(n_restarts), n_jumps_(n_jumps) {}
 
+    [[nodiscard]] bool searches_columns() const override { return true; }
     Hyperplane find(const GrowSite<D>& site, Random random) const override {
         Hyperplane best = best_axis(site, random);
         if (best.is_empty()) return best;

@@ -25,7 +25,7 @@ class SubspaceRule final : public SplitRule<D> {
         auto drawn = draw_columns(site.columns, site.n_candidates, random);
         std::ranges::sort(drawn);
         const Scaling scaling = scaling_of_drawn(site.scaling, drawn);
-        const GrowSite<D> subspace{site.rows, scaling, site.reach, site.targets, drawn, drawn.size(), site.judges};
+        const GrowSite<D> subspace{site.rows, scaling, site.reach, site.targets, drawn, drawn.size(), site.judges, site.codes};
         return rule_->find(subspace, random);
     }
 

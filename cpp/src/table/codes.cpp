@@ -46,10 +46,29 @@ class Coder {
     std::size_t n_levels_;
 };
 
+/// Codes of columns of bytes, looked up.
+void code_bytes(const ByteRows& rows, std::span<const TableColumn> columns, const RowRange& range, std::span<const Coder> coders,
+                std::uint8_t* codes) {
+    constexpr std::size_t n_bytes = 256;
+    std::array<std::array<std::uint8_t, n_bytes>, group_columns> code_of{};
+    for (std::size_t k = 0; k < columns.size(); ++k)
+        for (std::size_t x = 0; x < n_bytes; ++x) code_of[k][x] = coders[k].code_of(static_cast<float>(x));
+    for (std::size_t n = range.first; n < range.last; ++n)
+        for (std::size_t k = 0; k < columns.size(); ++k)
+            codes[n * columns.size() + k] = code_of[k][rows.begin(n)[columns[k].first]];
+}
+
 /// Codes of the rows of a group that a range holds.
 template <DenseDesign D>
 void code_group(const D& rows, std::span<const TableColumn> columns, const RowRange& range, std::span<const Coder> coders,
                 const ColumnGroup& group, std::uint8_t* codes) {
+    if constexpr (is_bytes<D>) {
+        const auto here = columns.subspan(group.first, group.width);
+        if (std::ranges::all_of(here, [](const TableColumn& c) { return c.is_number() && c.flag == TableColumn::no_flag; })) {
+            code_bytes(rows, here, range, coders.subspan(group.first, group.width), codes);
+            return;
+        }
+    }
     for (std::size_t n = range.first; n < range.last; ++n) {
         const auto* x = rows.begin(n);
         for (std::size_t k = 0; k < group.width; ++k)

@@ -109,6 +109,37 @@ Sketch block_sketch(const BlockColumn& column, std::span<const double> weights, 
     return out;
 }
 
+/// The same of a column of bytes, whose weights are counted. Rows add up in the same order as if they were sorted.
+struct ByteColumn {
+    static constexpr std::size_t n_bytes = 256;
+    std::array<double, n_bytes> weights{};
+    std::array<bool, n_bytes> is_present{};
+    double weight = 0.0;
+    std::size_t n_rows = 0;
+
+    void take(std::size_t x, double row_weight) {
+        if (x == 0) return;
+        ++n_rows;
+        weight += row_weight;
+        weights[x] += row_weight;
+        is_present[x] = true;
+    }
+};
+
+Sketch block_sketch(const ByteColumn& column, const BlockWeight& all) {
+    Sketch out;
+    if (column.n_rows < all.n_rows) {
+        out.values.push_back(0.0F);
+        out.weights.push_back(std::max(all.weight - column.weight, 0.0));
+    }
+    for (std::size_t x = 1; x < ByteColumn::n_bytes; ++x) {
+        if (!column.is_present[x]) continue;
+        out.values.push_back(static_cast<float>(x));
+        out.weights.push_back(column.weights[x]);
+    }
+    return out;
+}
+
 /// Joins neighbours until at most sketch_size groups are left: two that follow each other weigh more than `most` together.
 Sketch shortened(Sketch sketch) {
     if (sketch.values.size() <= sketch_size) return sketch;
@@ -195,6 +226,24 @@ void sketch_columns(const D& rows, std::span<const TableColumn> columns, std::sp
     for (std::size_t j = 0; j < out.size(); ++j) out[j] = stacks[j].total();
 }
 
+/// The same for columns of bytes that have no flags.
+void sketch_bytes(const ByteRows& rows, std::span<const TableColumn> columns, std::span<const double> weights,
+                  std::span<Sketch> out) {
+    std::vector<SketchStack> stacks(out.size());
+    for (std::size_t b = 0; b < count_table_blocks(rows.n_rows); ++b) {
+        const RowRange range = rows_of_block(b, rows.n_rows);
+        std::vector<ByteColumn> block(out.size());
+        for (std::size_t n = range.first; n < range.last; ++n) {
+            check_stop_at(n);
+            if (!(weights[n] > 0.0)) continue;
+            for (std::size_t j = 0; j < out.size(); ++j) block[j].take(rows.begin(n)[columns[j].first], weights[n]);
+        }
+        const BlockWeight all = weight_of(weights.subspan(range.first, range.size()));
+        for (std::size_t j = 0; j < out.size(); ++j) stacks[j].add(block_sketch(block[j], all));
+    }
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] = stacks[j].total();
+}
+
 }  // namespace
 
 Sketch merged(const Sketch& a, const Sketch& b) {
@@ -236,6 +285,13 @@ std::vector<Sketch> column_sketches(const D& rows, std::span<const TableColumn> 
     constexpr std::size_t width = columns_of_walk<D>;
     parallel_for((out.size() + width - 1) / width, n_threads, [&](std::size_t task) {
         const std::size_t first = task * width;
+        if constexpr (is_bytes<D>) {
+            const auto here = columns.subspan(first, std::min(width, out.size() - first));
+            if (std::ranges::all_of(here, [](const TableColumn& c) { return c.is_number() && c.flag == TableColumn::no_flag; })) {
+                sketch_bytes(rows, here, weights, std::span(out).subspan(first, here.size()));
+                return;
+            }
+        }
         sketch_columns(rows, columns, weights, first, std::span(out).subspan(first, std::min(width, out.size() - first)));
     });
     return out;

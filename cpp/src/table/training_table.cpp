@@ -21,6 +21,30 @@ std::vector<std::uint8_t> level_counts(std::span<const TableColumn> columns) {
     return counts;
 }
 
+/// Bins of one value are never looked at value by value, however many rows they have.
+template <DenseDesign D>
+void find_single_bins(const D& rows, CodedColumns& out, std::size_t n_threads) {
+    out.single.assign(out.begin.back(), 1);
+    const auto groups = out.codes.groups();
+    parallel_for(groups.size(), n_threads, [&](std::size_t g) {
+        const ColumnGroup& group = groups[g];
+        std::vector<float> first_value(group.width * max_bins, std::numeric_limits<float>::quiet_NaN());
+        for (std::size_t n = 0; n < rows.n_rows; ++n) {
+            check_stop_at(n);
+            for (std::size_t k = 0; k < group.width; ++k) {
+                const std::uint8_t code = group.codes[n * group.width + k];
+                const TableColumn& column = out.columns[group.first + k];
+                if (code == missing_code || !column.is_number()) continue;
+                const auto x = static_cast<float>(rows.begin(n)[column.first]);
+                float& first = first_value[k * max_bins + code];
+                if (first == x) continue;
+                if (first == first) out.single[out.begin[group.first + k] + code] = 0;
+                first = x;
+            }
+        }
+    });
+}
+
 /// What stands for missing numbers in their coordinates.
 template <DenseDesign D>
 void find_missing_range(const D& rows, CodedColumns& out) {
@@ -56,19 +80,20 @@ CodedColumns make_codes(const D& rows, std::vector<TableColumn> columns, std::sp
     const std::vector<Sketch> sketches = column_sketches(rows, columns, weights.empty() ? ones : weights, n_threads);
     const Edges edges = find_edges(sketches, level_counts(columns), max_bins);
     Codes codes = code_rows(rows, columns, edges, n_threads);
-    CodedColumns out{std::move(columns), std::move(codes), {}, {}, {}, {}, {}};
+    CodedColumns out{std::move(columns), std::move(codes), {}, {}, {}, {}, {}, {}};
     out.begin = histogram_begin(out.codes);
     for (std::size_t c = 0; c < out.n_columns(); ++c) {
         const auto& values = sketches[c].values;
         out.bin_values.push_back(out.columns[c].is_number() && values.size() <= max_bins ? values : std::vector<float>());
     }
+    find_single_bins(rows, out, n_threads);
     find_missing_range(rows, out);
     out.column_of = columns_of_coordinates(out.columns, rows.n_features);
     return out;
 }
 
 template <SparseDesign D>
-CodedColumns make_codes(const D&, std::vector<TableColumn>, std::span<const double>, std::size_t) {
+CodedColumns make_codes(const D&, const std::vector<TableColumn>&, std::span<const double>, std::size_t) {
     throw std::logic_error("sparse rows have no codes here; search their entries");
 }
 

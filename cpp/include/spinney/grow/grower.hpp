@@ -8,6 +8,7 @@
 
 #include "spinney/grow/split_rule.hpp"
 #include "spinney/leaf.hpp"
+#include "spinney/table/training_table.hpp"
 
 namespace spinney {
 
@@ -36,8 +37,10 @@ struct GrownTree {
 /// together, or too light to part.
 /// Rows of positive `judge_weights` walk down the growing tree to judge its splits, without any part in them; the weights
 /// are one for each row, or none at all.
+/// Rules that search columns search the codes of a table of these rows, if there is one and the rows are dense.
 template <Design D>
 [[nodiscard]] GrownTree grow_tree(const D& rows, const Scaling& scaling, const Targets& targets, const SplitRule<D>& rule,
-                                  const GrowOptions& options, std::span<const double> judge_weights = {});
+                                  const GrowOptions& options, std::span<const double> judge_weights = {},
+                                  const TrainingTable* table = nullptr);
 
 }  // namespace spinney

@@ -59,7 +59,11 @@ class NodeTargets {
     /// Numbers of an entry less the mean of the node.
     [[nodiscard]] std::span<const double> values(std::size_t i) const { return {values_.data() + i * n_values_, n_values_}; }
     [[nodiscard]] double weight(std::size_t i) const { return weights_[i]; }
+    [[nodiscard]] std::span<const std::uint32_t> labels() const { return labels_; }
+    [[nodiscard]] std::span<const double> weights() const { return weights_; }
     [[nodiscard]] double total_weight() const { return weight_; }
+    /// Whether all weights are small whole numbers, and so their sums.
+    [[nodiscard]] bool has_whole_weights() const { return has_whole_weights_; }
     /// Weights of the classes; zeros for numbers, which are centred.
     [[nodiscard]] std::span<const double> totals() const { return totals_; }
     [[nodiscard]] std::span<const double> means() const { return means_; }
@@ -78,6 +82,8 @@ class NodeTargets {
     /// The same for sums of weights.
     [[nodiscard]] double weight_rounding() const { return 1e-12 * weight_; }
 
+    [[nodiscard]] Impurity impurity() const { return impurity_; }
+    [[nodiscard]] bool has_least_weight() const { return least_weight_ > 0.0; }
     /// Whether sides of these weights are heavy enough.
     [[nodiscard]] bool allows(double left_weight, double right_weight) const {
         return !(least_weight_ > 0.0) || std::min(left_weight, right_weight) >= least_weight_ - weight_rounding();
@@ -97,6 +103,7 @@ class NodeTargets {
     double weight_ = 0.0;
     double rounding_ = 0.0;
     bool is_pure_ = true;
+    bool has_whole_weights_ = true;
 };
 
 /// Threshold between two neighbouring scores a < b: above a, at most b.

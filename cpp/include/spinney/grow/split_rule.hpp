@@ -25,6 +25,8 @@ struct Judges {
     std::span<const double> weights;  ///< one for each row of the sample
 };
 
+class SampleCodes;
+
 /// What a rule sees: the rows of one node and their targets.
 template <Design D>
 struct GrowSite {
@@ -35,6 +37,7 @@ struct GrowSite {
     std::span<const std::uint32_t> columns;  ///< those that are not constant in the whole sample, ascending
     std::size_t n_candidates;                ///< columns, pairs or directions to try
     Judges judges{};                         ///< none if there are no rows out of the sample, or they are not asked
+    const SampleCodes* codes = nullptr;      ///< of the columns of the table; without them columns are searched by value
 };
 
 template <Design D>
@@ -44,12 +47,16 @@ class SplitRule {
     /// A hyperplane for a node whose targets are not all alike; empty if there is none. The grower looks whether it
     /// parts the rows. Called from several threads at once. Loops over rows call check_stop_at (parallel.hpp).
     [[nodiscard]] virtual Hyperplane find(const GrowSite<D>& site, Random random) const = 0;
+    /// Whether every node asks for its best column, so that codes pay.
+    [[nodiscard]] virtual bool searches_columns() const { return false; }
 };
 
 /// Up to `count` distinct columns of the site in random order.
 [[nodiscard]] std::vector<std::uint32_t> draw_columns(std::span<const std::uint32_t> columns, std::size_t count, Random& random);
 
-/// Best of candidate columns by impurity (CART). Where none of them parts the rows, more are drawn.
+/// Best of candidate columns by impurity (CART). Where none of them parts the rows, more are drawn. With codes a coordinate
+/// stands for the column of the table that it belongs to, and sets of levels and the side of missing values are part of the
+/// search.
 template <Design D>
 [[nodiscard]] Hyperplane best_axis(const GrowSite<D>& site, Random& random);
 

@@ -23,6 +23,8 @@ struct CodedColumns {
     std::vector<std::size_t> begin;
     /// Where all values of a column have a bin of their own: these values, one a bin. Else empty.
     std::vector<std::vector<float>> bin_values;
+    /// Whether all values in a bin of a column of numbers are one and the same: a flag a bin of a histogram.
+    std::vector<std::uint8_t> single;
     /// Lowest and highest number that stands for a missing one in its coordinate; 0 if none does.
     std::vector<float> missing_low, missing_high;
     /// Column that each coordinate belongs to; the flag of missing values belongs to the last of them.
@@ -30,6 +32,7 @@ struct CodedColumns {
 
     [[nodiscard]] std::size_t n_columns() const { return columns.size(); }
     [[nodiscard]] bool is_exact(std::size_t column) const { return !bin_values[column].empty(); }
+    [[nodiscard]] bool is_single(std::size_t column, std::size_t bin) const { return single[begin[column] + bin] != 0; }
 };
 
 /// Values (padded floats, bytes or CSR, borrowed), and what is made of them when it is first asked for, by whoever asks first.
