@@ -90,7 +90,8 @@ def letter() -> Any:
 
 def answer(*question: Any) -> Any:
     """Of a build that is asked."""
-    return {"fit": fit, "rows": seconds_a_row}[question[0]](*question[1:])
+    answers = {"fit": fit, "rows": seconds_a_row, "threads": seconds_by_threads}
+    return answers[question[0]](*question[1:])
 
 
 def show_fits(other: Path | None, repeats: int) -> None:
@@ -163,7 +164,8 @@ def wall_seconds(work: Callable[[int], object], repeats: int) -> list[list[float
     return taken
 
 
-def show_threads(repeats: int) -> None:
+def seconds_by_threads(repeats: int) -> dict[str, list[list[float]]]:
+    """Of each step over the rows of a table."""
     from spinney import _core
     from spinney.tree import complete_topology
 
@@ -174,23 +176,30 @@ def show_threads(repeats: int) -> None:
     edges = _core.find_edges(rows, ones, n_levels, 255, 2)
     codes = _core.code_rows(rows, edges, 2)
     pairs = np.random.default_rng(1).standard_normal((n_rows, 2)).astype(np.float32)
-    left, right = complete_topology(6)
-    n_splits = len(left) // 2
-    indptr = np.minimum(np.arange(len(left) + 1), n_splits) * 30
-    indices = np.tile(np.arange(30, dtype=np.int32), n_splits)
-    weights = np.random.default_rng(2).standard_normal(len(indices)).astype(np.float32)
-    bias = np.zeros(len(left))
+
+    def down_a_tree(depth: int) -> Callable[[int], object]:
+        left, right = complete_topology(depth)
+        n_splits = len(left) // 2
+        indptr = np.minimum(np.arange(len(left) + 1), n_splits) * 30
+        indices = np.tile(np.arange(30, dtype=np.int32), n_splits)
+        weights = np.random.default_rng(2).standard_normal(len(indices)).astype(np.float32)
+        tree = left, right, np.zeros(len(left)), indptr, indices, weights
+        return lambda k: _core.apply(rows, *tree, k)
+
     works: dict[str, Callable[[int], object]] = {
         "edges": lambda k: _core.find_edges(rows, ones, n_levels, 255, k),
         "codes": lambda k: _core.code_rows(rows, edges, k),
         "histograms of pairs": lambda k: _core.gradient_histogram(codes, pairs, None, k),
-        "rows down a tree": lambda k: _core.apply(
-            rows, left, right, bias, indptr, indices, weights, k
-        ),
+        "rows down a tree of depth 6": down_a_tree(6),
+        "rows down a tree of depth 10": down_a_tree(10),
     }
+    return {name: wall_seconds(work, repeats) for name, work in works.items()}
+
+
+def show_threads(repeats: int) -> None:
     print("10^6 x 30 | ms, one thread | ms, two | one / two (best of each; median)")
-    for name, work in works.items():
-        one, two = wall_seconds(work, repeats)
+    build = Build(__file__, HERE)  # where idle threads of BLAS do not take a core
+    for name, (one, two) in build.ask("threads", repeats).items():
         best, median = min(one) / min(two), statistics.median(one) / statistics.median(two)
         cells = [name, f"{1e3 * min(one):.1f}", f"{1e3 * min(two):.1f}"]
         print(" | ".join([*cells, f"{best:.2f}; {median:.2f}"]), flush=True)

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "spinney/parallel.hpp"
+#include "spinney/table/block.hpp"
 
 namespace spinney {
 
@@ -25,6 +26,12 @@ void Leaves::set_row(std::size_t leaf, const LeafTable& row) {
 
 namespace {
 
+/// argmin_v of sum_n w_n (y_n - v)^2 + l1 |v| + l2 v^2, given the sums of w y and of w: "an average or soft thresholding
+/// operation" (fao section 3).
+double mean_of(double sum, double weight, LeafPenalty penalty) {
+    return soft_threshold(sum, 0.5 * penalty.l1) / (weight + penalty.l2);
+}
+
 class ConstantClassLeaves final : public Leaves {
   public:
     ConstantClassLeaves(const Targets& targets, std::size_t n_leaves, ClassLoss loss)
@@ -42,14 +49,11 @@ class ConstantClassLeaves final : public Leaves {
     /// Class fractions; their largest is the weighted majority, the exact minimiser of the 0/1 loss (boosted-tao section IV b).
     void fit(std::size_t leaf, std::span<const std::uint32_t> rows, Random) override {
         if (rows.empty()) return;
-        const std::span<double> fractions(table_.values.data() + leaf * n_outputs_, n_outputs_);
-        std::ranges::fill(fractions, 0.0);
-        double total = 0.0;
-        for (std::uint32_t n : rows) {
-            fractions[static_cast<std::size_t>(targets_.classes[n])] += targets_.weights[n];
-            total += targets_.weights[n];
-        }
-        for (double& fraction : fractions) fraction /= total;
+        const std::vector<double> sums = sums_by_block(rows, n_outputs_ + 1, [&](std::size_t i, std::span<double> part) {
+            part[static_cast<std::size_t>(targets_.classes[rows[i]])] += targets_.weights[rows[i]];
+            part[n_outputs_] += targets_.weights[rows[i]];
+        });
+        for (std::size_t k = 0; k < n_outputs_; ++k) table_.values[leaf * n_outputs_ + k] = sums[k] / sums[n_outputs_];
         refresh_leaf(leaf);
     }
 
@@ -100,13 +104,10 @@ class ConstantValueLeaves final : public Leaves {
 
     void fit(std::size_t leaf, std::span<const std::uint32_t> rows, Random) override {
         if (rows.empty()) return;
-        std::vector<double> values(rows.size()), weights(rows.size());
-        for (std::size_t i = 0; i < rows.size(); ++i) weights[i] = targets_.weights[rows[i]];
-        for (std::size_t k = 0; k < n_outputs_; ++k) {
-            check_stop_after(rows.size());
-            for (std::size_t i = 0; i < rows.size(); ++i) values[i] = targets_.values[rows[i] * n_outputs_ + k];
-            table_.values[leaf * n_outputs_ + k] = best_constant(values, weights, kind_, delta_, penalty_);
-        }
+        if (kind_ == TargetLoss::squared)
+            fit_means(leaf, rows);
+        else
+            fit_one_by_one(leaf, rows);
     }
 
     void clear(std::size_t leaf) override {
@@ -121,21 +122,40 @@ class ConstantValueLeaves final : public Leaves {
     }
 
   private:
+    void fit_means(std::size_t leaf, std::span<const std::uint32_t> rows) {
+        const std::vector<double> sums = sums_by_block(rows, n_outputs_ + 1, [&](std::size_t i, std::span<double> part) {
+            const double weight = targets_.weights[rows[i]];
+            for (std::size_t k = 0; k < n_outputs_; ++k) part[k] += weight * targets_.values[rows[i] * n_outputs_ + k];
+            part[n_outputs_] += weight;
+        });
+        for (std::size_t k = 0; k < n_outputs_; ++k)
+            table_.values[leaf * n_outputs_ + k] = mean_of(sums[k], sums[n_outputs_], penalty_);
+    }
+
+    void fit_one_by_one(std::size_t leaf, std::span<const std::uint32_t> rows) {
+        std::vector<double> values(rows.size()), weights(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) weights[i] = targets_.weights[rows[i]];
+        for (std::size_t k = 0; k < n_outputs_; ++k) {
+            check_stop_after(rows.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) values[i] = targets_.values[rows[i] * n_outputs_ + k];
+            table_.values[leaf * n_outputs_ + k] = best_constant(values, weights, kind_, delta_, penalty_);
+        }
+    }
+
     Targets targets_;
     TargetLoss kind_;
     double delta_;
     LeafPenalty penalty_;
 };
 
-/// argmin_v of sum_n w_n (y_n - v)^2 + l1 |v| + l2 v^2: "an average or soft thresholding operation" (fao section 3).
 double weighted_mean(std::span<const double> values, std::span<const double> weights, LeafPenalty penalty) {
     double sum = 0.0;
-    double total = penalty.l2;
+    double total = 0.0;
     for (std::size_t i = 0; i < values.size(); ++i) {
         sum += weights[i] * values[i];
         total += weights[i];
     }
-    return soft_threshold(sum, 0.5 * penalty.l1) / total;
+    return mean_of(sum, total, penalty);
 }
 
 /// The slope of the sum jumps at each value. The penalty |v| is one more value, at zero.

@@ -3,6 +3,7 @@
 
 #include "spinney/leaf.hpp"
 #include "spinney/parallel.hpp"
+#include "spinney/table/block.hpp"
 
 namespace spinney {
 namespace {
@@ -66,15 +67,13 @@ class HingeLeaves final : public ScoreLeaves {
 
   private:
     [[nodiscard]] Derivatives derivatives(std::span<const std::uint32_t> rows, std::size_t k, double at) const {
-        check_stop_after(rows.size());
-        Derivatives sum;
-        for (std::uint32_t row : rows) {
-            const double distance = at - left_over(row)[k];
-            if (class_of(row) == k ? distance >= 0.0 : distance <= 0.0) continue;
-            sum.slope += 2.0 * targets_.weights[row] * distance;
-            sum.curvature += 2.0 * targets_.weights[row];
-        }
-        return sum;
+        const std::vector<double> sums = sums_by_block(rows, 2, [&](std::size_t i, std::span<double> part) {
+            const double distance = at - left_over(rows[i])[k];
+            if (class_of(rows[i]) == k ? distance >= 0.0 : distance <= 0.0) return;
+            part[0] += 2.0 * targets_.weights[rows[i]] * distance;
+            part[1] += 2.0 * targets_.weights[rows[i]];
+        });
+        return {sums[0], sums[1]};
     }
 };
 
@@ -97,9 +96,9 @@ class SoftmaxLeaves final : public ScoreLeaves {
     /// the least value of that bound, and never up.
     void fit(std::size_t leaf, std::span<const std::uint32_t> rows, Random) override {
         if (rows.empty()) return;
-        std::vector<double> slope(n_outputs_);
         for (int step = 0; step < n_bound_steps; ++step) {
-            const double total = add_slopes(leaf, rows, slope);
+            const std::vector<double> slope = add_slopes(leaf, rows);
+            const double total = slope[n_outputs_];
             for (std::size_t k = 0; k < n_outputs_; ++k) {
                 double& score = scores(leaf)[k];
                 const double aim = 0.5 * total * score - slope[k];
@@ -109,12 +108,10 @@ class SoftmaxLeaves final : public ScoreLeaves {
     }
 
   private:
-    /// Slope of the loss in each score; returns the weight of the rows.
-    double add_slopes(std::size_t leaf, std::span<const std::uint32_t> rows, std::vector<double>& slope) const {
-        std::ranges::fill(slope, 0.0);
+    /// Slope of the loss in each score, and the weight of the rows.
+    [[nodiscard]] std::vector<double> add_slopes(std::size_t leaf, std::span<const std::uint32_t> rows) const {
         std::vector<double> share(n_outputs_);
-        double total = 0.0;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
+        return sums_by_block(rows, n_outputs_ + 1, [&](std::size_t i, std::span<double> part) {
             check_stop_at(i);
             const std::uint32_t row = rows[i];
             const double* wanted = left_over(row);
@@ -123,11 +120,10 @@ class SoftmaxLeaves final : public ScoreLeaves {
             double sum = 0.0;
             for (double& s : share) sum += s = std::exp(s - most);
             const double weight = targets_.weights[row];
-            for (std::size_t k = 0; k < n_outputs_; ++k) slope[k] += weight * (share[k] / sum);
-            slope[class_of(row)] -= weight;
-            total += weight;
-        }
-        return total;
+            for (std::size_t k = 0; k < n_outputs_; ++k) part[k] += weight * (share[k] / sum);
+            part[class_of(row)] -= weight;
+            part[n_outputs_] += weight;
+        });
     }
 };
 

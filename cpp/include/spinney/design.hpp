@@ -40,7 +40,9 @@ struct DenseRowsOf {
     /// Asks for a row that is needed soon. Wide rows are visited in no order the processor could guess.
     void prefetch(std::size_t n) const {
         constexpr std::size_t cache_line = 64 / sizeof(T);
-        for (std::size_t j = 0; j < n_features; j += cache_line) __builtin_prefetch(begin(n) + j, 0, 2);
+        const T* x = begin(n);
+        for (std::size_t j = 0; j < n_features; j += cache_line) __builtin_prefetch(x + j, 0, 2);
+        __builtin_prefetch(x + n_features - 1, 0, 2);  // rows may begin anywhere in a line
     }
 
     template <class Visit>

@@ -46,9 +46,9 @@ class ReachedRows {
 /// bits.
 class RowsByLeaf {
   public:
-    explicit RowsByLeaf(std::span<const double> weights, std::size_t rows_per_block = table_block) {
+    explicit RowsByLeaf(std::span<const double> weights) {
         for (std::size_t n = 0; n < weights.size(); ++n) {
-            if (n % rows_per_block == 0) block_begin_.push_back(members_.size());
+            if (n % table_block == 0) block_begin_.push_back(members_.size());
             if (weights[n] > 0.0) members_.push_back(static_cast<std::uint32_t>(n));
         }
         block_begin_.push_back(members_.size());

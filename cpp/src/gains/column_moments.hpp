@@ -14,6 +14,9 @@
 
 namespace spinney {
 
+/// How far ahead rows are asked for: they are far apart in memory.
+inline constexpr std::size_t rows_ahead = 16;
+
 /// A hyperplane with the rows it is judged on and the direction of the targets that it is to explain.
 struct Judged {
     std::size_t node;
@@ -95,6 +98,7 @@ void sum_columns(const D& rows, const Judged& judged, std::span<const double> z,
         origin[e] = static_cast<double>(rows.row(judged.rows[0])[static_cast<std::size_t>(judged.columns[e])]);
     for (std::size_t i = 0; i < z.size(); ++i) {
         check_stop_at(i);
+        rows.prefetch(judged.rows[std::min(i + rows_ahead, z.size() - 1)]);
         const auto* values = rows.row(judged.rows[i]).data();
         for (std::size_t e = 0; e < size; ++e)
             x[e] = static_cast<double>(values[static_cast<std::size_t>(judged.columns[e])]) - origin[e];
@@ -138,6 +142,7 @@ double score_variance(const D& rows, const Judged& judged, const GainTask& task,
     double origin = 0.0, sum = 0.0, squares = 0.0;
     for (std::size_t i = 0; i < judged.rows.size(); ++i) {
         check_stop_at(i);
+        rows.prefetch(judged.rows[std::min(i + rows_ahead, judged.rows.size() - 1)]);
         double score = -origin;
         visit_entries(rows, judged.rows[i], judged, entry_of_column,
                       [&](std::size_t e, double x) { score += static_cast<double>(judged.weights[e]) * x; });

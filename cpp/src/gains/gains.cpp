@@ -13,7 +13,7 @@ namespace spinney {
 namespace {
 
 RowsByLeaf sort_rows(const Topology& shape, std::span<const std::int32_t> leaf_nodes, std::span<const double> weights) {
-    RowsByLeaf sorted(weights, std::max<std::size_t>(weights.size(), 1));  // in one block
+    RowsByLeaf sorted(weights);
     sorted.sort(
         shape.n_leaves(), [&](std::uint32_t row) { return shape.first_leaf[static_cast<std::size_t>(leaf_nodes[row])]; }, 1);
     return sorted;
@@ -100,7 +100,8 @@ class Judge {
         const auto first = static_cast<std::size_t>(tree_.splits.indptr[node]);
         const auto columns = csr_row(tree_.splits.indices, tree_.splits.indptr, node);
         if (!(sums_.weight[left] > 0.0 && sums_.weight[right] > 0.0) || columns.empty()) return;
-        Judged judged{node, sorted_.below(shape_, node).of_block(0), columns,
+        std::vector<std::uint32_t> copy;
+        Judged judged{node, sorted_.below(shape_, node).joined(copy), columns,
                       csr_row(tree_.splits.weights, tree_.splits.indptr, node), std::vector<double>(task_.n_outputs)};
         double squared = 0.0;
         for (std::size_t k = 0; k < task_.n_outputs; ++k) {
@@ -132,7 +133,8 @@ class Judge {
             const auto first = static_cast<std::size_t>(tree_.leaves.indptr[row]);
             const auto columns = csr_row(tree_.leaves.indices, tree_.leaves.indptr, row);
             if (columns.empty()) continue;
-            Judged judged{node, sorted_.below(shape_, node).of_block(0), columns,
+            std::vector<std::uint32_t> copy;
+            Judged judged{node, sorted_.below(shape_, node).joined(copy), columns,
                           csr_row(tree_.leaves.weights, tree_.leaves.indptr, row), std::vector<double>(task_.n_outputs)};
             judged.direction[k] = 1.0;
             share(judged, entry_of_column, tree_.splits.indices.size() + first, [&](const ColumnMoments& moments) {

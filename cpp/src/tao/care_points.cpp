@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "spinney/parallel.hpp"
+#include "spinney/table/block.hpp"
 
 namespace spinney {
 namespace {
@@ -58,10 +59,12 @@ CarePoints find_care_points(const ReducedSet& set, const Targets& targets) {
 bool relabel_idle_child(const ReducedSet& set, const CarePoints& care, const Targets& targets, Leaves& leaves) {
     const bool is_left = is_left_idle(set, care, targets);
     const auto is_in_idle_child = [&](std::uint32_t row) { return set.is_right(row) != is_left; };
-    std::vector<double> lost(targets.n_outputs);  // by the rows of each class in the child that is not idle
-    for (std::uint32_t row : set.rows)
-        lost[static_cast<std::size_t>(targets.classes[row])] +=
+    // By the rows of each class in the child that is not idle.
+    const std::vector<double> lost = sums_by_block(set.rows, targets.n_outputs, [&](std::size_t i, std::span<double> part) {
+        const std::uint32_t row = set.rows[i];
+        part[static_cast<std::size_t>(targets.classes[row])] +=
             targets.weights[row] * (is_in_idle_child(row) ? set.other_loss[row] : set.loss_of[row]);
+    });
     const double most = std::ranges::max(lost);
     if (!(most > 0.0)) return false;
     const auto is_most = [&](double loss) { return loss >= (1.0 - equal_share) * most; };

@@ -310,7 +310,8 @@ class FAOForestClassifier(Classifier, FAOForest):
     max_weights : int or None, default=None
         Most features a split may use. None leaves sparsity to `alpha`.
     split : {"oblique", "axis", "mixed"}, default="oblique"
-        Hyperplanes over all features; one feature a split; or trees of both kinds in turn.
+        Hyperplanes over all features; one column a split, with a threshold or a set of levels; or
+        trees of both kinds in turn.
     loss : {"squared_hinge", "squared_error", "log_loss"}, default="squared_hinge"
         Loss of the class scores that the trees of a forest give together. The paper has squared
         errors to one-hot targets. The squared hinge asks a score only to be on the right side of
@@ -507,7 +508,8 @@ class FAOForestRegressor(Regressor, FAOForest):
     max_weights : int or None, default=None
         Most features a split may use. None leaves sparsity to `alpha`.
     split : {"oblique", "axis", "mixed"}, default="oblique"
-        Hyperplanes over all features; one feature a split; or trees of both kinds in turn.
+        Hyperplanes over all features; one column a split, with a threshold or a set of levels; or
+        trees of both kinds in turn.
     loss : {"squared_error", "absolute_error", "huber"}, default="squared_error"
         Loss of what the trees of a forest give together.
     huber_delta : float, default=1.0

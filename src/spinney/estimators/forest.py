@@ -76,7 +76,8 @@ class TAOForestClassifier(Classifier, IndependentTrees, TAOParameters):
     max_leaf_weights : int or None, default=None
         The same for each class score or value of a linear leaf.
     split : {"oblique", "axis"}, default="oblique"
-        Hyperplanes over all features, or one feature a split.
+        Hyperplanes over all features; or one column a split, with a threshold or a set of levels,
+        and a side for missing values.
     leaf : {"constant", "linear"}, default="constant"
         Class fractions in each leaf, or a sparse softmax model.
     leaf_alpha : float or None, default=None
@@ -254,7 +255,8 @@ class TAOForestRegressor(Regressor, IndependentTrees, TAOParameters):
     max_leaf_weights : int or None, default=None
         The same for each class score or value of a linear leaf.
     split : {"oblique", "axis"}, default="oblique"
-        Hyperplanes over all features, or one feature a split.
+        Hyperplanes over all features; or one column a split, with a threshold or a set of levels,
+        and a side for missing values.
     leaf : {"constant", "linear"}, default="constant"
         One value in each leaf, or a sparse linear regression.
     leaf_alpha : float or None, default=None

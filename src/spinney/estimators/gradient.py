@@ -146,7 +146,8 @@ class TAOGradientBoostingClassifier(Classifier, BoostedForest, TAOParameters):
     max_weights : int or None, default=None
         Most features a split may use. None leaves sparsity to `alpha`.
     split : {"oblique", "axis", "mixed"}, default="mixed"
-        Hyperplanes over all features; one feature a split; or trees of both kinds in turn.
+        Hyperplanes over all features; one column a split, with a threshold or a set of levels; or
+        trees of both kinds in turn.
     loss : {"log_loss", "squared_hinge", "squared_error"}, default="log_loss"
         Loss of the class scores that all trees give together.
     step : {"newton", "gradient"}, default="newton"
@@ -345,7 +346,8 @@ class TAOGradientBoostingRegressor(Regressor, BoostedForest, TAOParameters):
     max_weights : int or None, default=None
         Most features a split may use. None leaves sparsity to `alpha`.
     split : {"oblique", "axis", "mixed"}, default="mixed"
-        Hyperplanes over all features; one feature a split; or trees of both kinds in turn.
+        Hyperplanes over all features; one column a split, with a threshold or a set of levels; or
+        trees of both kinds in turn.
     loss : {"squared_error", "absolute_error", "huber"}, default="squared_error"
         Loss of what all trees give together.
     huber_delta : float, default=1.0

@@ -131,7 +131,8 @@ class GreedyForestClassifier(Classifier, IndependentTrees, Growth):
     split : str, default="axis"
         How a node is split:
 
-        - "axis": the best of the drawn columns, as in CART and random forests,
+        - "axis": the best of the drawn columns, as in CART and random forests: a threshold or a
+          set of levels, and a side for missing values,
         - "oc1": from there one weight after the other, with random jumps and restarts [1]_,
         - "probes": the best of random differences of two columns [2]_,
         - "projections": the best of random signed sums of a few columns,
@@ -274,7 +275,8 @@ class GreedyForestRegressor(Regressor, IndependentTrees, Growth):
     split : str, default="axis"
         How a node is split:
 
-        - "axis": the best of the drawn columns, as in CART and random forests,
+        - "axis": the best of the drawn columns, as in CART and random forests: a threshold or a
+          set of levels, and a side for missing values,
         - "oc1": from there one weight after the other, with random jumps and restarts [1]_,
         - "probes": the best of random differences of two columns [2]_,
         - "projections": the best of random signed sums of a few columns,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "spinney/parallel.hpp"
 
@@ -48,6 +49,19 @@ template <class Term>
         sum += block;
     });
     return sum;
+}
+
+/// The same for several sums at once: add(i, part) adds the terms of place i to them.
+template <class Add>
+[[nodiscard]] std::vector<double> sums_by_block(std::span<const std::uint32_t> rows, std::size_t n_sums, const Add& add) {
+    std::vector<double> sums(n_sums), part(n_sums);
+    for_each_block_segment(rows, [&](std::size_t first, std::size_t last) {
+        std::ranges::fill(part, 0.0);
+        for (std::size_t i = first; i < last; ++i) add(i, std::span(part));
+        check_stop_after(last - first);
+        for (std::size_t k = 0; k < n_sums; ++k) sums[k] += part[k];
+    });
+    return sums;
 }
 
 }  // namespace spinney
