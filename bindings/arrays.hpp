@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <variant>
 #include <vector>
@@ -46,6 +47,14 @@ template <class T>
     auto* owned = new std::vector<T>(std::move(values));  // freed by the capsule
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nb::ndarray<nb::numpy, T>(owned->data(), shape, owner);
+}
+
+/// The same for numbers that nobody has set to zero: threads that fill them find the memory themselves.
+template <class T>
+[[nodiscard]] nb::ndarray<nb::numpy, T> to_numpy(std::unique_ptr<T[]> values, std::size_t size) {
+    T* data = values.release();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nb::ndarray<nb::numpy, T>(data, {size}, owner);
 }
 
 template <class T>

@@ -1,3 +1,4 @@
+#include <memory>
 #include <stdexcept>
 
 #include "interrupt.hpp"
@@ -11,19 +12,21 @@ nb::ndarray<nb::numpy, std::int32_t> apply(const Rows& rows, const Vector<std::i
                                            const Vector<double>& bias, const Vector<std::int64_t>& indptr,
                                            const Vector<std::int32_t>& indices, const Vector<float>& weights,
                                            std::size_t n_threads) {
-    std::vector<std::int32_t> leaves;
+    std::unique_ptr<std::int32_t[]> leaves;
+    std::size_t n_rows = 0;
     run_stoppable([&] {
         std::visit(
             [&](const auto& d) {
                 const TreeView tree{span_of(left),    span_of(right),   span_of(bias), span_of(indptr),
                                     span_of(indices), span_of(weights), d.n_features};
                 check_tree(tree);
-                leaves.resize(d.n_rows);
-                apply_tree(d, tree, n_threads, leaves);
+                n_rows = d.n_rows;
+                leaves = std::make_unique_for_overwrite<std::int32_t[]>(n_rows);
+                apply_tree(d, tree, n_threads, std::span(leaves.get(), n_rows));
             },
             rows.design);
     });
-    return to_numpy(std::move(leaves));
+    return to_numpy(std::move(leaves), n_rows);
 }
 
 void check_leaf_numbers(std::span<const std::int32_t> leaves, std::size_t n_leaves) {

@@ -21,7 +21,9 @@ def check_probabilities(model: Any, rows: Any) -> None:
     assert np.allclose(shares.sum(axis=1), 1)
     assert (shares >= 0).all()
     if not is_rejecting(model):
-        assert np.array_equal(model.classes_[shares.argmax(axis=1)], model.predict(rows))
+        # Votes that differ in the last bit may be the same probability.
+        predicted = np.searchsorted(model.classes_, model.predict(rows))
+        assert np.array_equal(shares[np.arange(len(rows)), predicted], shares.max(axis=1))
     with np.errstate(divide="ignore"):
         assert np.allclose(model.predict_log_proba(rows), np.log(shares))
 
