@@ -37,8 +37,8 @@ void visit_columns(const D& rows, const ReducedProblem& problem, std::span<const
         const std::size_t count = std::min(columns_at_once, rows.n_features - first);
         for (std::size_t n = 0; n < n_rows; ++n) {
             check_stop_at(n);
-            const float* x = rows.row(problem.rows[n]).data() + first;
-            for (std::size_t j = 0; j < count; ++j) values[j * n_rows + n] = x[j];
+            const auto* x = rows.begin(problem.rows[n]) + first;
+            for (std::size_t j = 0; j < count; ++j) values[j * n_rows + n] = static_cast<float>(x[j]);
         }
         for (std::size_t j = 0; j < count; ++j) visit(first + j, Column{{values.data() + j * n_rows, n_rows}, signed_weights});
     }
@@ -83,13 +83,6 @@ struct Step {
     double signed_weight;
 };
 
-/// Steps of one column from sums of its signed weights by value.
-void list_steps(const double* sums, const std::uint8_t* is_present, std::vector<Step>& steps) {
-    steps.clear();
-    for (std::size_t whole = 0; whole < n_whole; ++whole)
-        if (is_present[whole] != 0) steps.push_back({static_cast<float>(whole), sums[whole]});
-}
-
 /// Sums the signed weights by value, ascending. False if some value is not a small whole number.
 bool count_values(const Column& column, std::vector<Step>& steps) {
     std::array<double, n_whole> sums{};
@@ -102,7 +95,9 @@ bool count_values(const Column& column, std::vector<Step>& steps) {
         sums[whole] += column.signed_weights[n];
         is_present[whole] = 1;
     }
-    list_steps(sums.data(), is_present.data(), steps);
+    steps.clear();
+    for (std::size_t whole = 0; whole < n_whole; ++whole)
+        if (is_present[whole] != 0) steps.push_back({static_cast<float>(whole), sums[whole]});
     return true;
 }
 
@@ -129,35 +124,6 @@ void visit_steps(const D& rows, const ReducedProblem& problem, std::span<const d
         if (!count_values(column, steps)) sort_values(column, keys, steps);
         visit(feature, steps);
     });
-}
-
-/// Bytes are summed where they lie.
-template <Design D, class Visit>
-    requires is_bytes<D>
-void visit_steps(const D& rows, const ReducedProblem& problem, std::span<const double> signed_weights, double /*total*/,
-                 const Visit& visit) {
-    std::vector<Step> steps;
-    std::vector<double> sums(columns_at_once * n_whole);
-    std::vector<std::uint8_t> is_present(columns_at_once * n_whole);
-    for (std::size_t first = 0; first < rows.n_features; first += columns_at_once) {
-        check_stop_at(first);
-        const std::size_t count = std::min(columns_at_once, rows.n_features - first);
-        std::ranges::fill(sums, 0.0);
-        std::ranges::fill(is_present, 0);
-        for (std::size_t n = 0; n < problem.rows.size(); ++n) {
-            check_stop_at(n);
-            const std::uint8_t* x = rows.row(problem.rows[n]).data() + first;
-            for (std::size_t j = 0; j < count; ++j) {
-                const std::size_t at = j * n_whole + x[j];
-                sums[at] += signed_weights[n];
-                is_present[at] = 1;
-            }
-        }
-        for (std::size_t j = 0; j < count; ++j) {
-            list_steps(sums.data() + j * n_whole, is_present.data() + j * n_whole, steps);
-            visit(first + j, steps);
-        }
-    }
 }
 
 /// Weighted 0/1 loss of the pseudo-labels (boosted-tao eq. (4)) at every threshold of a column ("found exactly by enumeration",
